@@ -1,0 +1,48 @@
+# Two commands: `make demo` shows what ecoc does, `make test` checks everything.
+# Both set up .venv by themselves and are quick when run again.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# Some package indexes make pip warn about places they do not have; only errors matter here.
+QUIETLY := 2>$(VENV)/pip.log || { cat $(VENV)/pip.log >&2; exit 1; }
+DEMO := demo
+
+.PHONY: demo test lint clean
+
+demo: $(VENV)/.core
+	@mkdir -p $(DEMO)
+	@sh tools/demo.sh $(BIN)/ecoc $(DEMO)
+
+test: $(VENV)/.dev
+	@$(MAKE) --no-print-directory lint
+	@rm -rf build/dist && $(BIN)/python -m build --no-isolation --outdir build/dist . >build/build.log 2>&1 \
+		|| { cat build/build.log >&2; exit 1; }
+	@$(BIN)/python -m twine check --strict build/dist/* | sed 's/^/twine: /'
+	@$(BIN)/python -m pytest
+
+lint: $(VENV)/.dev
+	@mkdir -p build
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/codespell
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports >build/imports.log || { cat build/imports.log >&2; exit 1; }
+
+$(VENV)/bin/python:
+	@echo "setting up $(VENV) (once)" >&2
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.core: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "installing ecoc into $(VENV)" >&2
+	@$(PIP) -e . $(QUIETLY)
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "installing ecoc and its development tools into $(VENV)" >&2
+	@$(PIP) -e ".[dev]" $(QUIETLY)
+	@touch $(VENV)/.core $@
+
+clean:
+	@rm -rf $(VENV) $(DEMO) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

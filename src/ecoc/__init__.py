@@ -1,0 +1,42 @@
+"""Provably optimal error-correcting output codes, and the classifiers built on them.
+
+``import ecoc`` loads NumPy and nothing heavier; solvers, compilers and plotting
+libraries load when something first needs them.
+"""
+
+from importlib import import_module
+from typing import Any
+
+from ecoc import codes, errors
+from ecoc._version import __version__
+from ecoc.codes import Codebook, read_codebook, write_codebook
+
+_LAZY = {
+    "design": "ecoc.design",
+    "graphs": "ecoc.graphs",
+    "report": "ecoc.report",
+}
+
+__all__ = [
+    "Codebook",
+    "__version__",
+    "codes",
+    "design",
+    "errors",
+    "graphs",
+    "read_codebook",
+    "report",
+    "write_codebook",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module 'ecoc' has no attribute {name!r}")
+    module, _, attribute = _LAZY[name].partition(":")
+    found = import_module(module)
+    return getattr(found, attribute) if attribute else found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

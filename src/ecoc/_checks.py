@@ -1,0 +1,106 @@
+"""The one wording for every check of input: what was wrong, what was got, what would work."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import numbers
+from collections.abc import Iterable, Sequence
+from types import ModuleType
+from typing import TypeAlias
+
+import numpy as np
+
+from ecoc.errors import InvalidInputError, MissingDependencyError
+
+RandomState: TypeAlias = "int | np.random.Generator | None"
+
+
+def check_int(
+    name: str,
+    value: object,
+    *,
+    minimum: int | None = None,
+    maximum: int | None = None,
+) -> int:
+    """Return `value` as an int within the given limits."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        raise InvalidInputError(f"{name} must be a whole number, not {value!r}.")
+    number = int(value)
+    if minimum is not None and number < minimum:
+        raise InvalidInputError(f"{name} must be at least {minimum}, not {number}.")
+    if maximum is not None and number > maximum:
+        raise InvalidInputError(f"{name} must be at most {maximum}, not {number}.")
+    return number
+
+
+def check_number(
+    name: str,
+    value: object,
+    *,
+    minimum: float | None = None,
+    maximum: float | None = None,
+) -> float:
+    """Return `value` as a finite float within the given limits."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise InvalidInputError(f"{name} must be a number, not {value!r}.")
+    number = float(value)
+    if not np.isfinite(number):
+        raise InvalidInputError(f"{name} must be finite, not {number}.")
+    if minimum is not None and number < minimum:
+        raise InvalidInputError(f"{name} must be at least {minimum:g}, not {number:g}.")
+    if maximum is not None and number > maximum:
+        raise InvalidInputError(f"{name} must be at most {maximum:g}, not {number:g}.")
+    return number
+
+
+def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
+    """Return `value` if it is one of `choices`; suggest the nearest one otherwise."""
+    options = list(choices)
+    if isinstance(value, str) and value in options:
+        return value
+    near = difflib.get_close_matches(str(value), options, n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    listed = ", ".join(repr(option) for option in options)
+    raise InvalidInputError(f"{name} must be one of {listed}, not {value!r}.{hint}")
+
+
+def check_random_state(random_state: RandomState) -> np.random.Generator:
+    """Return a generator: a new one for None or a seed, the same one for a generator."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None:
+        return np.random.default_rng()
+    return np.random.default_rng(check_int("random_state", random_state, minimum=0))
+
+
+def check_class_sizes(class_sizes: Sequence[int], n_classes: int) -> tuple[int, ...]:
+    """Return the number of data points of each class as positive ints."""
+    sizes = tuple(
+        check_int(f"class_sizes[{i}]", size, minimum=1) for i, size in enumerate(class_sizes)
+    )
+    if len(sizes) != n_classes:
+        raise InvalidInputError(
+            f"class_sizes must have one entry for each of the {n_classes} classes, "
+            f"not {len(sizes)}."
+        )
+    return sizes
+
+
+def listing(items: Sequence[object], limit: int = 5) -> str:
+    """Join the first few items for a message, and count the rest."""
+    shown = ", ".join(str(item) for item in items[:limit])
+    rest = len(items) - limit
+    return f"{shown} and {rest} more" if rest > 0 else shown
+
+
+def require(module: str, *, extra: str | None = None) -> ModuleType:
+    """Import an optional library on first use, or say how to install it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        what = f"ecoc[{extra}]" if extra else module
+        raise MissingDependencyError(
+            f"{module} is needed for this and is not installed. Install it with: "
+            f"python -m pip install '{what}'"
+        ) from error

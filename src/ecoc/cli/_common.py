@@ -1,0 +1,130 @@
+"""What all verbs share: options, exit codes, errors, and where output goes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any, TypeVar
+
+import click
+
+from ecoc.errors import EcocError, InfeasibleError, VerificationError
+
+EXIT_ERROR = 1
+EXIT_NOT_PROVED = 3
+EXIT_INFEASIBLE = 4
+EXIT_NOT_VERIFIED = 5
+EXIT_INTERRUPTED = 130
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class VerbGroup(click.Group):
+    """A group that imports a verb's module when the verb is named."""
+
+    def __init__(self, *args: Any, verbs: Mapping[str, str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._verbs = verbs
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The verbs in the order in which they were given."""
+        return list(self._verbs)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a verb by its name."""
+        if cmd_name not in self._verbs:
+            return None
+        module, _, attribute = self._verbs[cmd_name].partition(":")
+        command = getattr(import_module(module), attribute)
+        assert isinstance(command, click.Command)  # noqa: S101  # a fact about our own modules
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a verb; an error of ours becomes one line and an exit code."""
+        try:
+            return super().invoke(ctx)
+        except EcocError as error:
+            if _verbose():
+                traceback.print_exc()
+            click.echo(f"ecoc: {error}", err=True)
+            sys.exit(exit_code_of(error))
+        except KeyboardInterrupt:
+            click.echo("ecoc: interrupted", err=True)
+            sys.exit(EXIT_INTERRUPTED)
+        except BrokenPipeError:
+            # Whoever read our output has seen enough; keep Python from flushing it again.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(EXIT_ERROR)
+
+
+def exit_code_of(error: EcocError) -> int:
+    """The exit code that tells a script what went wrong."""
+    if isinstance(error, VerificationError):
+        return EXIT_NOT_VERIFIED
+    if isinstance(error, InfeasibleError):
+        return EXIT_INFEASIBLE
+    return EXIT_ERROR
+
+
+def _remember(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    ctx.meta[f"ecoc.{parameter.name}"] = value
+
+
+def _verbose() -> bool:
+    # The error leaves the verb's own context before it is reported.
+    return any(argument in {"-v", "--verbose"} for argument in sys.argv[1:])
+
+
+def common_options(function: F) -> F:
+    """Add the options that every verb has."""
+    options = [
+        click.option(
+            "-v",
+            "--verbose",
+            is_flag=True,
+            expose_value=False,
+            callback=_remember,
+            help="Say more on standard error; show tracebacks.",
+        ),
+        click.option(
+            "-q",
+            "--quiet",
+            is_flag=True,
+            expose_value=False,
+            callback=_remember,
+            help="Say nothing on standard error but errors.",
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
+    ]
+    for option in options:
+        function = option(function)
+    return function
+
+
+repeated_columns_option = click.option(
+    "--allow-repeated-columns",
+    is_flag=True,
+    help="Accept equal or complementary columns.",
+)
+
+
+def talk(message: str) -> None:
+    """Say something to a person, on standard error, unless asked to be quiet."""
+    if not click.get_current_context().meta.get("ecoc.quiet", False):
+        click.echo(message, err=True)
+
+
+def print_json(value: object) -> None:
+    """Print a result for machines."""
+    click.echo(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def print_facts(facts: Mapping[str, object]) -> None:
+    """Print titled values in two aligned columns."""
+    width = max(map(len, facts))
+    for title, value in facts.items():
+        click.echo(f"{title:<{width}}  {value}")

@@ -1,0 +1,178 @@
+"""The verbs for codebooks: make, show, verify, convert."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ecoc.cli._common import (
+    EXIT_NOT_VERIFIED,
+    common_options,
+    print_facts,
+    print_json,
+    repeated_columns_option,
+    talk,
+)
+
+if TYPE_CHECKING:
+    from ecoc.codes import Codebook
+
+CODE_NAMES = ("one-vs-rest", "one-vs-one", "exhaustive", "dense-random", "sparse-random")
+
+
+@click.command()
+@click.argument("name", type=click.Choice(CODE_NAMES), metavar="NAME")
+@click.option("-k", "--classes", type=click.IntRange(min=2), required=True, help="Classes, k.")
+@click.option(
+    "-l", "--columns", type=click.IntRange(min=1), help="Columns, L (random codes; 2k by default)."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("-o", "--output", metavar="FILE", help="Write to a .json, .csv or .npz file.")
+@common_options
+def make(
+    name: str, classes: int, columns: int | None, seed: int, output: str | None, as_json: bool
+) -> None:
+    """Make a standard code.
+
+    NAME is one-vs-rest, one-vs-one, exhaustive, dense-random or sparse-random.
+    """
+    from ecoc.codes import make_code, write_codebook
+
+    codebook = make_code(name, classes, columns, random_state=seed)
+    if output is not None:
+        write_codebook(codebook, output)
+        if output != "-":
+            talk(f"{codebook!r} written to {output}")
+    elif as_json:
+        write_codebook(codebook, "-")
+    else:
+        _print_text(codebook)
+
+
+@click.command()
+@click.argument("file")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "csv", "html", "png"]),
+    default="text",
+    show_default=True,
+)
+@click.option("-o", "--output", metavar="FILE", help="Write there instead of standard output.")
+@repeated_columns_option
+@common_options
+def show(
+    file: str, form: str, output: str | None, allow_repeated_columns: bool, as_json: bool
+) -> None:
+    """Show a codebook: its matrix and its key figures."""
+    from ecoc.codes import read_codebook
+
+    codebook = read_codebook(file, allow_repeated_columns=allow_repeated_columns)
+    if as_json:
+        form = "json"
+    if form == "text" and output is None:
+        _print_text(codebook)
+        return
+    if form == "png" and output is None and sys.stdout.isatty():
+        raise click.UsageError("A PNG picture does not belong in a terminal; give -o FILE.")
+    data = _rendered(codebook, form)
+    if output is None or output == "-":
+        sys.stdout.buffer.write(data)
+    else:
+        from ecoc.codes.files import write_atomically
+
+        write_atomically(output, data)
+        talk(f"written to {output}")
+
+
+@click.command()
+@click.argument("file")
+@repeated_columns_option
+@common_options
+def verify(file: str, allow_repeated_columns: bool, as_json: bool) -> None:
+    """Recompute what a codebook file claims, from its matrix alone.
+
+    Exits with 5 and names every figure that differs.
+    """
+    from ecoc.codes import key_figures, read_file
+    from ecoc.errors import VerificationError
+
+    try:
+        found = read_file(file, allow_repeated_columns=allow_repeated_columns)
+    except VerificationError as error:
+        if as_json:
+            print_json({"file": file, "verified": False, "differences": error.differences})
+            sys.exit(EXIT_NOT_VERIFIED)
+        raise
+    if as_json:
+        figures = key_figures(found.codebook)
+        print_json({"file": file, "verified": True, "differences": [], "figures": figures})
+        return
+    print_facts(_titled_figures(found.codebook))
+    stored = f"{len(found.figures)} stored figures agree" if found.figures else "none were stored"
+    talk(f"verified: {stored} with the matrix" if found.figures else f"valid codebook; {stored}")
+
+
+@click.command()
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="OUT")
+@repeated_columns_option
+@common_options
+def convert(source: str, target: str, allow_repeated_columns: bool, as_json: bool) -> None:
+    """Convert a codebook between .json, .csv and .npz."""
+    from ecoc.codes import read_file, write_file
+
+    found = read_file(source, allow_repeated_columns=allow_repeated_columns)
+    write_file(found.codebook, target, certificate=found.certificate)
+    lost = []
+    if target.lower().endswith(".csv"):
+        kept = {
+            "the name": found.codebook.name,
+            "the provenance": found.codebook.provenance,
+            "the certificate": found.certificate,
+        }
+        lost = [what for what, value in kept.items() if value is not None]
+    if lost:
+        talk(f"note: CSV has no room for {', '.join(lost)}")
+    if as_json:
+        print_json({"source": source, "target": target, "lost": lost})
+
+
+def _rendered(codebook: Codebook, form: str) -> bytes:
+    """A codebook in one of the formats for showing."""
+    from ecoc.codes.files import to_bytes
+
+    if form == "text":
+        from ecoc.codes.display import text
+
+        return (text(codebook, colour=False) + "\n").encode()
+    if form == "html":
+        from ecoc.report import codebook_page
+
+        return codebook_page(codebook).encode()
+    if form == "png":
+        stream = io.BytesIO()
+        codebook.plot().savefig(stream, format="png", dpi=150)
+        return stream.getvalue()
+    return to_bytes(codebook, f".{form}")
+
+
+def _print_text(codebook: Codebook) -> None:
+    click.echo(str(codebook), color=True)
+    click.echo()
+    print_facts(_titled_figures(codebook))
+
+
+def _titled_figures(codebook: Codebook) -> dict[str, object]:
+    from ecoc.codes import FIGURE_TITLES, key_figures
+
+    figures: dict[str, Any] = key_figures(codebook)
+    spectrum = [f"{d}: {count:,}" for d, count in figures["row_distance_spectrum"].items()]
+    if len(spectrum) > 12:
+        spectrum = [*spectrum[:6], "...", *spectrum[-5:]]
+    figures["row_distance_spectrum"] = ", ".join(spectrum)
+    figures["max_imbalance"] = f"{figures['max_imbalance']:.3g}"
+    return {FIGURE_TITLES[name]: value for name, value in figures.items()}

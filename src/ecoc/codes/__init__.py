@@ -1,0 +1,40 @@
+"""Codebooks, their measures, the standard codes, and their files."""
+
+from ecoc.codes.codebook import Codebook
+from ecoc.codes.columns import Dichotomies, columns_to_matrix, matrix_to_columns
+from ecoc.codes.figures import FIGURE_TITLES, key_figures
+from ecoc.codes.files import CodebookFile, read_codebook, read_file, write_codebook, write_file
+from ecoc.codes.measures import ColumnBalance
+from ecoc.codes.provenance import Provenance
+from ecoc.codes.standard import (
+    STANDARD_CODES,
+    dense_random,
+    exhaustive,
+    make_code,
+    one_vs_one,
+    one_vs_rest,
+    sparse_random,
+)
+
+__all__ = [
+    "FIGURE_TITLES",
+    "STANDARD_CODES",
+    "Codebook",
+    "CodebookFile",
+    "ColumnBalance",
+    "Dichotomies",
+    "Provenance",
+    "columns_to_matrix",
+    "dense_random",
+    "exhaustive",
+    "key_figures",
+    "make_code",
+    "matrix_to_columns",
+    "one_vs_one",
+    "one_vs_rest",
+    "read_codebook",
+    "read_file",
+    "sparse_random",
+    "write_codebook",
+    "write_file",
+]

@@ -1,0 +1,350 @@
+"""The three file formats, from and to bytes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc.codes.codebook import Codebook, format_rows, parse_rows
+from ecoc.codes.figures import key_figures
+from ecoc.codes.provenance import Provenance, check_plain
+from ecoc.errors import FileFormatError
+
+FORMAT = "ecoc-codebook"
+VERSION = 1
+MAX_ENTRIES = 1 << 27
+"""The most matrix entries that are accepted from a file."""
+
+_KEYS = {
+    "format",
+    "version",
+    "name",
+    "labels",
+    "provenance",
+    "allow_repeated_columns",
+    "matrix",
+    "figures",
+    "certificate",
+}
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The content of a file, checked."""
+
+    codebook: Codebook
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    certificate: Mapping[str, Any] | None = None
+
+
+# ---------------------------------------------------------------------- JSON
+
+
+def write_json(codebook: Codebook, certificate: Mapping[str, Any] | None) -> bytes:
+    """A codebook as a JSON document, a line for each row of the matrix."""
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        **_metadata(codebook, certificate),
+        "matrix": list(format_rows(codebook.matrix)),
+    }
+    return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def read_json(data: bytes, allow_repeated_columns: bool) -> Parsed:
+    """Read and check a JSON document."""
+    document = _parse_json(data)
+    if not isinstance(document, dict):
+        raise FileFormatError(f"the top level must be an object, not {_kind(document)}.")
+    if document.get("format") != FORMAT:
+        raise FileFormatError(f"format must be {FORMAT!r}, not {document.get('format')!r:.80}.")
+    version = document.get("version")
+    if type(version) is not int or version != VERSION:
+        raise FileFormatError(
+            f"version must be {VERSION}, not {version!r:.80}; a newer ecoc may read this file."
+        )
+    rows = document.get("matrix")
+    if not isinstance(rows, list):
+        raise FileFormatError("matrix must be a list of rows such as '+-+0'.")
+    if sum(len(row) for row in rows if isinstance(row, str)) > MAX_ENTRIES:
+        raise FileFormatError(f"matrix has more than {MAX_ENTRIES} entries.")
+    return _assemble(parse_rows(rows), document, allow_repeated_columns)
+
+
+def _parse_json(data: bytes) -> Any:
+    try:
+        return json.loads(
+            data.decode("utf-8-sig"),
+            object_pairs_hook=_unique_keys,
+            parse_constant=_not_finite,
+            parse_float=_finite,
+        )
+    except UnicodeDecodeError as error:
+        raise FileFormatError(f"not UTF-8 text (byte {error.start}).") from error
+    except json.JSONDecodeError as error:
+        raise FileFormatError(
+            f"not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})."
+        ) from error
+    except RecursionError as error:
+        raise FileFormatError("not valid: nested too deeply.") from error
+    except FileFormatError:
+        raise
+    except ValueError as error:
+        # Python refuses to read integers of thousands of digits.
+        raise FileFormatError(f"not valid JSON: {error}.") from error
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise FileFormatError(f"the key {key!r:.80} stands twice in one object.")
+        found[key] = value
+    return found
+
+
+def _not_finite(text: str) -> NoReturn:
+    raise FileFormatError(f"numbers must be finite, not {text}.")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise FileFormatError(f"numbers must be finite, not {text:.80}.")
+    return value
+
+
+def _metadata(codebook: Codebook, certificate: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Everything about a codebook that is not its matrix, as plain data."""
+    provenance = codebook.provenance
+    return {
+        "name": codebook.name,
+        "labels": None if codebook.labels is None else list(codebook.labels),
+        "provenance": None
+        if provenance is None
+        else {
+            "method": provenance.method,
+            "parameters": provenance.parameters,
+            "seed": provenance.seed,
+        },
+        "allow_repeated_columns": codebook.allow_repeated_columns,
+        "figures": key_figures(codebook),
+        "certificate": certificate,
+    }
+
+
+def _assemble(
+    matrix: npt.NDArray[Any], metadata: Mapping[str, Any], allow_repeated_columns: bool
+) -> Parsed:
+    """Check the metadata and build the codebook from it."""
+    unknown = sorted(set(metadata) - _KEYS)
+    if unknown:
+        raise FileFormatError(f"unknown key {unknown[0]!r:.80}; known are {', '.join(_KEYS)}.")
+    for key, value in metadata.items():
+        check_plain(key, value)
+    labels = _typed(metadata, "labels", list, "a list")
+    name = _typed(metadata, "name", str, "a text")
+    meant = _typed(metadata, "allow_repeated_columns", bool, "true or false")
+    codebook = Codebook(
+        matrix,
+        labels=None if labels is None else tuple(labels),
+        name=name,
+        provenance=_provenance(_typed(metadata, "provenance", dict, "an object")),
+        allow_repeated_columns=bool(meant) or allow_repeated_columns,
+    )
+    return Parsed(
+        codebook,
+        _typed(metadata, "figures", dict, "an object") or {},
+        _typed(metadata, "certificate", dict, "an object"),
+    )
+
+
+def _typed(metadata: Mapping[str, Any], key: str, kind: type, wanted: str) -> Any:
+    value = metadata.get(key)
+    if value is not None and type(value) is not kind:
+        raise FileFormatError(f"{key} must be {wanted} or null, not {_kind(value)}.")
+    return value
+
+
+def _provenance(value: dict[str, Any] | None) -> Provenance | None:
+    if value is None:
+        return None
+    unknown = sorted(set(value) - {"method", "parameters", "seed"})
+    if unknown:
+        raise FileFormatError(f"unknown key {unknown[0]!r:.80} in provenance.")
+    return Provenance(
+        value.get("method", ""), value.get("parameters") or {}, seed=value.get("seed")
+    )
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "a boolean"}
+    return names.get(type(value), "null" if value is None else "a number")
+
+
+# ----------------------------------------------------------------------- CSV
+
+_ENTRIES = {
+    text: value
+    for value, texts in {
+        1: ("1", "+1", "+", "1.0"),
+        -1: ("-1", "-", "-1.0"),
+        0: ("0", "0.0"),
+    }.items()
+    for text in texts
+}
+
+
+def write_csv(codebook: Codebook, certificate: Mapping[str, Any] | None) -> bytes:
+    """A codebook as CSV: a header, then a line for each class, its label first if it has one."""
+    del certificate  # CSV has no room for it
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    header = [f"f{j + 1}" for j in range(codebook.n_columns)]
+    labels = codebook.labels
+    writer.writerow(header if labels is None else ["class", *header])
+    for i, row in enumerate(codebook.matrix.tolist()):
+        writer.writerow(row if labels is None else [labels[i], *row])
+    return stream.getvalue().encode()
+
+
+def read_csv(data: bytes, allow_repeated_columns: bool) -> Parsed:
+    """Read CSV with or without a header and a first column ``class``."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileFormatError(f"not UTF-8 text (byte {error.start}).") from error
+    lines: list[list[int]] = []
+    labels: list[str] | None = None
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        for cells in reader:
+            if not cells:
+                continue
+            if reader.line_num == 1 and not all(cell.strip() in _ENTRIES for cell in cells):
+                labels = [] if cells[0].strip().lower() == "class" else None
+                continue
+            if labels is not None:
+                labels.append(cells.pop(0))
+            lines.append(_csv_entries(cells, reader.line_num))
+            if len(lines[-1]) != len(lines[0]):
+                raise FileFormatError(
+                    f"line {reader.line_num} has {len(lines[-1])} entries, "
+                    f"the first has {len(lines[0])}."
+                )
+    except csv.Error as error:
+        raise FileFormatError(f"not valid CSV: {error} (line {reader.line_num}).") from error
+    if not lines:
+        raise FileFormatError("no rows of entries found.")
+    matrix = np.array(lines, dtype=np.int8)
+    return _assemble(matrix, {"labels": labels}, allow_repeated_columns)
+
+
+def _csv_entries(cells: list[str], line: int) -> list[int]:
+    try:
+        return [_ENTRIES[cell.strip()] for cell in cells]
+    except KeyError as error:
+        raise FileFormatError(
+            f"line {line}: entries must be -1, 0 or 1, not {error.args[0]!r:.80}."
+        ) from None
+
+
+# ----------------------------------------------------------------------- NPZ
+
+
+def write_npz(codebook: Codebook, certificate: Mapping[str, Any] | None) -> bytes:
+    """A codebook as NPZ: the matrix, and the rest as JSON text in the array ``metadata``."""
+    metadata = json.dumps(_metadata(codebook, certificate), ensure_ascii=False)
+    stream = io.BytesIO()
+    np.savez_compressed(
+        stream,
+        matrix=codebook.matrix,
+        metadata=np.frombuffer(metadata.encode(), dtype=np.uint8),
+    )
+    return stream.getvalue()
+
+
+def read_npz(data: bytes, allow_repeated_columns: bool) -> Parsed:
+    """Read an NPZ file; every claim about sizes is checked before memory is taken for it."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.namelist()
+            unknown = sorted(set(members) - {"matrix.npy", "metadata.npy"})
+            if unknown or len(members) != len(set(members)) or "matrix.npy" not in members:
+                raise FileFormatError(
+                    "must hold the array 'matrix' once, perhaps 'metadata', and nothing else."
+                )
+            matrix = _read_array(archive, "matrix.npy", n_dimensions=2)
+            metadata: Any = {}
+            if "metadata.npy" in members:
+                array = _read_array(archive, "metadata.npy", n_dimensions=1)
+                metadata = _parse_json(array.astype(np.uint8).tobytes())
+    except FileFormatError:
+        raise
+    except _BAD_ARCHIVE as error:
+        raise FileFormatError(f"not a valid NPZ file: {error}.") from error
+    if not isinstance(metadata, dict):
+        raise FileFormatError("metadata must be a JSON object.")
+    return _assemble(matrix, metadata, allow_repeated_columns)
+
+
+# zipfile raises all of these on broken archives; a negative offset is a ValueError.
+_BAD_ARCHIVE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    IndexError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
+
+
+def _read_array(archive: zipfile.ZipFile, name: str, *, n_dimensions: int) -> npt.NDArray[Any]:
+    place = name.removesuffix(".npy")
+    with archive.open(name) as stream:
+        shape, fortran_order, dtype = _read_header(stream.read, place)
+        if dtype.kind not in "iuf" or dtype.itemsize > 8:
+            raise FileFormatError(f"{place} must be an array of plain numbers, not {dtype}.")
+        if len(shape) != n_dimensions:
+            raise FileFormatError(f"{place} must have {n_dimensions} dimensions, not {len(shape)}.")
+        count = math.prod(shape)
+        if count > MAX_ENTRIES:
+            raise FileFormatError(f"{place} claims {count} entries, more than {MAX_ENTRIES}.")
+        body = stream.read(count * dtype.itemsize + 1)
+    if len(body) != count * dtype.itemsize:
+        raise FileFormatError(f"{place} claims {count} entries, which is not what the file has.")
+    return np.frombuffer(body, dtype=dtype).reshape(shape, order="F" if fortran_order else "C")
+
+
+def _read_header(
+    read: Callable[[int], bytes], place: str
+) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read the header of an array file, which is a Python literal, without building the array."""
+    readers = {
+        (1, 0): np.lib.format.read_array_header_1_0,
+        (2, 0): np.lib.format.read_array_header_2_0,
+    }
+    head = io.BytesIO(read(8))
+    try:
+        version = np.lib.format.read_magic(head)
+        size = read(2 if version == (1, 0) else 4)
+        length = int.from_bytes(size, "little")
+        if version not in readers or length > 10_000:
+            raise ValueError("unknown header")
+        return readers[version](io.BytesIO(size + read(length)), max_header_size=10_000)
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
+        raise FileFormatError(f"{place} is not a valid array.") from error

@@ -1,0 +1,171 @@
+"""Distances and balance of +1/0/-1 vectors, in blocks of BLAS products.
+
+Equation 1 of Gupta & Amin (2021) counts (1 - u_i v_i) / 2 at every place, so a
+place where either vector is 0 counts one half. Twice the distance is then the
+integer n - <u, v>, and all work is done on these *doubled distances*. Single
+precision is exact for them as long as the vectors are shorter than 2^24.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "ColumnBalance",
+    "column_balance",
+    "correctable_errors",
+    "distances",
+    "min_doubled_distance",
+    "spectrum",
+]
+
+Entries = npt.NDArray[np.int8]
+
+_BLOCK = 2048
+_EXACT_IN_SINGLE = 1 << 24
+
+
+def _as_float(vectors: Entries) -> npt.NDArray[np.floating]:
+    dtype = np.float32 if vectors.shape[1] < _EXACT_IN_SINGLE else np.float64
+    return np.ascontiguousarray(vectors, dtype=dtype)
+
+
+def _doubled_blocks(
+    vectors: Entries, *, two_sided: bool = False
+) -> Iterator[tuple[int, int, npt.NDArray[np.floating]]]:
+    """Produce the doubled distances of blocks on and above the diagonal."""
+    values = _as_float(vectors)
+    count, length = values.shape
+    for top in range(0, count, _BLOCK):
+        rows = values[top : top + _BLOCK]
+        for left in range(top, count, _BLOCK):
+            products = rows @ values[left : left + _BLOCK].T
+            if two_sided:
+                np.abs(products, out=products)
+            np.subtract(length, products, out=products)
+            yield top, left, products
+
+
+def _pairs(top: int, left: int, block: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+    """The entries of a block that belong to pairs i < j."""
+    if top != left:
+        return block.ravel()
+    return block[np.triu_indices(block.shape[0], k=1)]
+
+
+def distances(vectors: Entries, *, two_sided: bool = False) -> npt.NDArray[np.float64]:
+    """Distances of all pairs of rows of `vectors` by equation 1.
+
+    With `two_sided` the distance to a vector or to its complement, whichever is less.
+    The diagonal is what the equation gives: half the number of zeros of the vector
+    (for the two-sided distance too).
+    """
+    count = vectors.shape[0]
+    result = np.empty((count, count))
+    for top, left, block in _doubled_blocks(vectors, two_sided=two_sided):
+        height, width = block.shape
+        result[top : top + height, left : left + width] = block / 2
+        result[left : left + width, top : top + height] = block.T / 2
+    return result
+
+
+def min_doubled_distance(
+    vectors: Entries, *, two_sided: bool = False, at_least: int = 0
+) -> int | None:
+    """Twice the least distance of two different rows of `vectors`; None for a single row.
+
+    The scan stops as soon as it meets `at_least`, a value the least distance is
+    known not to go below.
+    """
+    least: int | None = None
+    for top, left, block in _doubled_blocks(vectors, two_sided=two_sided):
+        if top == left:
+            np.fill_diagonal(block, np.inf)
+        lowest = block.min(initial=np.inf)
+        if np.isfinite(lowest) and (least is None or lowest < least):
+            least = int(lowest)
+            if least <= at_least:
+                break
+    return least
+
+
+def spectrum(vectors: Entries) -> dict[float, int]:
+    """How many pairs of rows of `vectors` stand at each distance, in increasing order."""
+    counts = np.zeros(2 * vectors.shape[1] + 1, dtype=np.int64)
+    for top, left, block in _doubled_blocks(vectors):
+        doubled = _pairs(top, left, block).astype(np.int64)
+        counts += np.bincount(doubled, minlength=counts.size)
+    return {int(doubled) / 2: int(counts[doubled]) for doubled in np.flatnonzero(counts)}
+
+
+def correctable_errors(vectors: Entries) -> int:
+    """How many wrong columns Hamming decoding (equations 1 and 2) always survives.
+
+    For +1/-1 rows at least d apart this is floor((d - 1) / 2). A column whose entry
+    is 0 for the true class has never seen that class, so here it may answer anything,
+    at no charge; the columns trained on the true class are the ones counted as wrong.
+    The formula for +1/-1 codes would promise 11 errors for one-vs-one on ten
+    classes, where a single wrong column can change the decision.
+    """
+    if vectors.all():
+        least = min_doubled_distance(vectors)
+        return 0 if least is None else max(0, (least // 2 - 1) // 2)
+    values = _as_float(vectors)
+    used = np.abs(values)
+    n_used = used.sum(axis=1)
+    best = np.inf
+    for top in range(0, values.shape[0], _BLOCK):
+        rows = slice(top, top + _BLOCK)
+        both = used[rows] @ used.T
+        differ = (both - values[rows] @ values.T) / 2
+        only_true = n_used[rows, None] - both
+        only_other = n_used[None, :] - both
+        # Twice the lead of the true class when no column trained on it is wrong. A wrong
+        # column takes 4 of it where both classes are used and 2 where only the true one is.
+        lead = 2 * differ + only_true - only_other
+        needed = np.where(
+            lead <= 4 * differ,
+            np.ceil(lead / 4),
+            differ + np.ceil((lead - 4 * differ) / 2),
+        )
+        needed[np.arange(both.shape[0]), np.arange(top, top + both.shape[0])] = np.inf
+        best = min(best, float(needed.min()))
+    return max(0, int(best) - 1) if np.isfinite(best) else 0
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnBalance:
+    """What stands on the two sides of each column.
+
+    Attributes
+    ----------
+    positive, negative : ndarray of int64
+        The classes (or data points, where class sizes were given) on each side.
+    """
+
+    positive: npt.NDArray[np.int64]
+    negative: npt.NDArray[np.int64]
+
+    @property
+    def imbalance(self) -> npt.NDArray[np.float64]:
+        """The difference of the two sides as a share of what the column uses, 0 to 1."""
+        difference = np.abs(self.positive - self.negative)
+        share: npt.NDArray[np.float64] = difference / (self.positive + self.negative)
+        return share
+
+    @property
+    def max_imbalance(self) -> float:
+        """The imbalance of the least balanced column."""
+        return float(self.imbalance.max())
+
+
+def column_balance(matrix: Entries, class_sizes: Sequence[int] | None = None) -> ColumnBalance:
+    """Count what stands on each side of each column of a k x L matrix."""
+    sizes = np.asarray(
+        class_sizes if class_sizes is not None else [1] * matrix.shape[0], dtype=np.int64
+    )
+    return ColumnBalance(positive=sizes @ (matrix == 1), negative=sizes @ (matrix == -1))

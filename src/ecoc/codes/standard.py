@@ -1,0 +1,331 @@
+"""The standard codes that every other code is compared with."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc._checks import RandomState, check_choice, check_int, check_random_state
+from ecoc.codes.codebook import Codebook
+from ecoc.codes.columns import columns_to_matrix
+from ecoc.codes.provenance import Provenance
+from ecoc.errors import InfeasibleError, InvalidInputError, TooLargeError
+
+__all__ = [
+    "STANDARD_CODES",
+    "dense_random",
+    "exhaustive",
+    "make_code",
+    "one_vs_one",
+    "one_vs_rest",
+    "sparse_random",
+]
+
+MAX_EXHAUSTIVE_CLASSES = 22
+
+_BATCH_ENTRIES = 1 << 22
+"""Entries of the candidates that are looked at together."""
+
+
+def one_vs_rest(n_classes: int) -> Codebook:
+    """One column for each class: that class against all others (a single one for k = 2).
+
+    Examples
+    --------
+    >>> print(one_vs_rest(3))
+    0  + - -
+    1  - + -
+    2  - - +
+    """
+    k = check_int("n_classes", n_classes, minimum=2)
+    matrix = 2 * np.eye(k, dtype=np.int8) - 1
+    # With two classes the second column is the complement of the first.
+    return _standard("one-vs-rest", matrix if k > 2 else matrix[:, :1])
+
+
+def one_vs_one(n_classes: int) -> Codebook:
+    """One column for each pair of classes; a column does not use the other classes.
+
+    Examples
+    --------
+    >>> print(one_vs_one(3))
+    0  + + 0
+    1  - 0 +
+    2  0 - -
+    """
+    k = check_int("n_classes", n_classes, minimum=2)
+    pairs = np.array(list(combinations(range(k), 2)))
+    matrix = np.zeros((k, len(pairs)), dtype=np.int8)
+    places = np.arange(len(pairs))
+    matrix[pairs[:, 0], places] = 1
+    matrix[pairs[:, 1], places] = -1
+    return _standard("one-vs-one", matrix)
+
+
+def exhaustive(n_classes: int) -> Codebook:
+    """All 2^(k-1) - 1 columns, the first row +1, in the order of the paper's supplement.
+
+    Examples
+    --------
+    >>> print(exhaustive(4))
+    0  + + + + + + +
+    1  - - - - + + +
+    2  - - + + - - +
+    3  - + - + - + -
+    """
+    k = check_int("n_classes", n_classes, minimum=2)
+    if k > MAX_EXHAUSTIVE_CLASSES:
+        raise TooLargeError(
+            f"The exhaustive code of {k} classes has 2^{k - 1} - 1 columns; this function "
+            f"stops at {MAX_EXHAUSTIVE_CLASSES} classes. Use a designed or a random code."
+        )
+    # The paper counts upwards with +1 for a one, and with the last class as the lowest bit.
+    return _standard("exhaustive", _paper_order(k))
+
+
+def _paper_order(k: int) -> npt.NDArray[np.int8]:
+    columns = (1 << (k - 1)) - 1 - np.arange((1 << (k - 1)) - 1, dtype=np.int64)
+    matrix = columns_to_matrix(columns, k)
+    matrix[1:] = matrix[:0:-1].copy()
+    return matrix
+
+
+def dense_random(
+    n_classes: int,
+    n_columns: int,
+    *,
+    n_candidates: int = 10_000,
+    random_state: RandomState = None,
+) -> Codebook:
+    """The best of many random +1/-1 codebooks (Allwein, Schapire & Singer 2000).
+
+    Candidates that are not valid codebooks are discarded. Of the rest the one with the
+    largest minimum row distance is taken; among equals the one with the largest
+    two-sided column distance, then the first.
+
+    Parameters
+    ----------
+    n_classes, n_columns : int
+        The size of the codebook, k x L.
+    n_candidates : int, default=10_000
+        How many random matrices are tried.
+    random_state : int, Generator or None
+        The same seed gives the same codebook.
+
+    Raises
+    ------
+    InfeasibleError
+        If the columns are more than exist, or no candidate was valid.
+
+    Examples
+    --------
+    >>> dense_random(10, 20, random_state=0)
+    <Codebook 'dense-random': 10 classes x 20 columns, row distance 8, column distance 2>
+    """
+    return _best_random(
+        "dense-random",
+        n_classes,
+        n_columns,
+        n_candidates=n_candidates,
+        random_state=random_state,
+        ternary=False,
+    )
+
+
+def sparse_random(
+    n_classes: int,
+    n_columns: int,
+    *,
+    n_candidates: int = 10_000,
+    random_state: RandomState = None,
+) -> Codebook:
+    """The best of many random ternary codebooks: 0 with probability 1/2, +1 and -1 with 1/4.
+
+    The choice among candidates, the parameters and the errors are those of
+    :func:`dense_random`; a 0 counts one half in a distance (equation 1).
+
+    Examples
+    --------
+    >>> sparse_random(10, 15, random_state=0).is_binary
+    False
+    """
+    return _best_random(
+        "sparse-random",
+        n_classes,
+        n_columns,
+        n_candidates=n_candidates,
+        random_state=random_state,
+        ternary=True,
+    )
+
+
+def _best_random(
+    method: str,
+    n_classes: int,
+    n_columns: int,
+    *,
+    n_candidates: int,
+    random_state: RandomState,
+    ternary: bool,
+) -> Codebook:
+    k = check_int("n_classes", n_classes, minimum=2)
+    length = check_int("n_columns", n_columns, minimum=1)
+    count = check_int("n_candidates", n_candidates, minimum=1)
+    generator = check_random_state(random_state)
+    _check_possible(k, length, ternary=ternary)
+    from threadpoolctl import threadpool_limits
+
+    best_matrix = None
+    best_score = (-1.0, -1.0)
+    batch = max(1, _BATCH_ENTRIES // (k * length))
+    # Thousands of small products: threads inside each of them only get in each other's way.
+    with threadpool_limits(1, user_api="blas"):
+        for start in range(0, count, batch):
+            size = (min(batch, count - start), k, length)
+            candidates = _signs(generator, size)
+            if ternary:
+                candidates *= generator.integers(0, 2, size=size, dtype=np.int8)
+            found = _best_of(candidates, ternary=ternary)
+            if found is not None and found[1] > best_score:
+                best_matrix, best_score = found
+    if best_matrix is None:
+        raise InfeasibleError(
+            f"None of {count} random {k} x {length} matrices is a valid codebook. "
+            "Ask for another number of columns or for more candidates."
+        )
+    return Codebook(
+        best_matrix,
+        name=method,
+        provenance=Provenance(
+            method,
+            {"n_classes": k, "n_columns": length, "n_candidates": count},
+            seed=None if isinstance(random_state, np.random.Generator) else random_state,
+        ),
+    )
+
+
+def _signs(generator: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.int8]:
+    signs = generator.integers(0, 2, size=size, dtype=np.int8)
+    signs *= 2
+    signs -= 1
+    return signs
+
+
+def _n_columns_that_exist(k: int, *, ternary: bool) -> int:
+    return (int(3**k) - (2 << k) + 1) // 2 if ternary else (1 << (k - 1)) - 1
+
+
+def _check_possible(k: int, length: int, *, ternary: bool) -> None:
+    most = _n_columns_that_exist(k, ternary=ternary)
+    if length > most:
+        raise InfeasibleError(
+            f"{k} classes have only {most} different columns; n_columns is {length}. "
+            f"Ask for at most {most}."
+        )
+    if not ternary and 2**length < k:
+        raise InfeasibleError(
+            f"{length} columns of +1 and -1 give only {2**length} different rows for {k} classes. "
+            f"Ask for at least {(k - 1).bit_length()} columns."
+        )
+
+
+def _best_of(
+    candidates: npt.NDArray[np.int8], *, ternary: bool
+) -> tuple[npt.NDArray[np.int8], tuple[float, float]] | None:
+    """The best valid candidate of a batch with its (row, column) distances, doubled."""
+    sided = ((candidates == 1).any(axis=1) & (candidates == -1).any(axis=1)).all(axis=1)
+    candidates = candidates[sided]
+    rows = candidates.astype(np.float32)
+    row_distances, separated = _row_measures(rows, ternary=ternary)
+    # Few candidates reach the best distance: look at columns in that order, best first.
+    for distance in np.unique(row_distances[separated])[::-1]:
+        level = np.flatnonzero(separated & (row_distances == distance))
+        column_distances, distinct = _column_measures(rows[level])
+        if distinct.any():
+            winner = int(np.argmax(np.where(distinct, column_distances, -1.0)))
+            return candidates[level[winner]], (float(distance), float(column_distances[winner]))
+    return None
+
+
+def _row_measures(
+    rows: npt.NDArray[np.float32], *, ternary: bool
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
+    """Doubled minimum row distance of each candidate, and whether all its rows separate."""
+    _, k, length = rows.shape
+    diagonal = np.arange(k)
+    products = rows @ rows.transpose(0, 2, 1)
+    products[:, diagonal, diagonal] = -np.inf
+    doubled: npt.NDArray[np.float32] = length - products.max(axis=(1, 2))
+    if not ternary:
+        return doubled, doubled > 0
+    used = np.abs(rows)
+    separates = used @ used.transpose(0, 2, 1) > products
+    return doubled, np.asarray(separates.all(axis=(1, 2)))
+
+
+def _column_measures(
+    rows: npt.NDArray[np.float32],
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
+    """Doubled two-sided column distance of each candidate, and whether no column repeats."""
+    _, k, length = rows.shape
+    products = np.abs(rows.transpose(0, 2, 1) @ rows)
+    if length == 1:
+        return np.full(len(rows), 2.0 * k, dtype=np.float32), np.ones(len(rows), dtype=bool)
+    used = np.einsum("cii->ci", products)
+    first, second = np.triu_indices(length, 1)
+    pairs = products[:, first, second]
+    # Columns are equal or complementary if they agree wherever either is used.
+    repeated = (pairs == used[:, first]) & (pairs == used[:, second])
+    return k - pairs.max(axis=1), ~repeated.any(axis=1)
+
+
+def _standard(method: str, matrix: npt.NDArray[np.int8]) -> Codebook:
+    return Codebook(
+        matrix, name=method, provenance=Provenance(method, {"n_classes": matrix.shape[0]})
+    )
+
+
+_FIXED_CODES = {"one-vs-rest": one_vs_rest, "one-vs-one": one_vs_one, "exhaustive": exhaustive}
+_RANDOM_CODES = {"dense-random": dense_random, "sparse-random": sparse_random}
+
+STANDARD_CODES = (*_FIXED_CODES, *_RANDOM_CODES)
+"""The names of the standard codes."""
+
+
+def make_code(
+    name: str, n_classes: int, n_columns: int | None = None, *, random_state: RandomState = None
+) -> Codebook:
+    """Make a standard code by its name.
+
+    Parameters
+    ----------
+    name : {"one-vs-rest", "one-vs-one", "exhaustive", "dense-random", "sparse-random"}
+        Which code.
+    n_classes : int
+        The number of classes, k.
+    n_columns : int, optional
+        The number of columns, L; random codes only, 2k by default or as many as there are.
+    random_state : int, Generator or None
+        For the random codes.
+
+    Examples
+    --------
+    >>> make_code("one-vs-one", 5)
+    <Codebook 'one-vs-one': 5 classes x 10 columns, ternary, row distance 5.5, column distance 2>
+    """
+    check_choice("name", name, STANDARD_CODES)
+    if name in _RANDOM_CODES:
+        k = check_int("n_classes", n_classes, minimum=2)
+        if n_columns is None:
+            ternary = name == "sparse-random"
+            # Random ternary columns are often invalid: so few classes must leave some choice.
+            most = _n_columns_that_exist(k, ternary=ternary) // (1 + ternary)
+            n_columns = max(1, min(2 * k, most))
+        return _RANDOM_CODES[name](k, n_columns, random_state=random_state)
+    if n_columns is not None:
+        raise InvalidInputError(
+            f"The {name} code has as many columns as its classes ask for; leave n_columns out."
+        )
+    return _FIXED_CODES[name](n_classes)

@@ -1,0 +1,72 @@
+"""The look that all pages share: one file, no network, light and dark, good on paper."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from ecoc._version import __version__
+
+if TYPE_CHECKING:
+    from ecoc.codes import Codebook
+
+__all__ = ["codebook_page", "page"]
+
+_STYLE = """
+:root { color-scheme: light dark; --ink: #1c2430; --paper: #fff; --soft: #5b6675; --line: #d5dae1; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e4e8ee; --paper: #14181f; --soft: #a4afbd; --line: #37404d; }
+}
+* { box-sizing: border-box; }
+body { margin: 0 auto; max-width: 76rem; padding: 2rem 1.5rem 3rem; color: var(--ink);
+  background: var(--paper); font: 16px/1.5 system-ui, sans-serif; }
+h1 { font-size: 1.7rem; line-height: 1.2; margin: 0 0 .3em; }
+h2 { font-size: 1.2rem; margin: 2em 0 .6em; }
+code, pre { font-family: ui-monospace, monospace; font-size: .9em; }
+pre { overflow-x: auto; padding: .8em 1em; border: 1px solid var(--line); border-radius: .4em; }
+table { border-collapse: collapse; }
+th, td { padding: .25em 1em .25em 0; text-align: left; border-bottom: 1px solid var(--line); }
+footer { margin-top: 3em; padding-top: .8em; border-top: 1px solid var(--line);
+  color: var(--soft); font-size: .85em; }
+@media print { body { max-width: none; padding: 0; } h2 { break-after: avoid; }
+  figure, table { break-inside: avoid; } }
+"""
+
+
+def page(title: str, body: str) -> str:
+    """Wrap an HTML fragment into a page of its own.
+
+    Parameters
+    ----------
+    title : str
+        Plain text; it becomes the heading too.
+    body : str
+        HTML, already escaped.
+    """
+    heading = escape(title)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{heading}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<body>\n<main>\n<h1>{heading}</h1>\n{body}\n</main>\n"
+        f"<footer>Made with ecoc {escape(__version__)}.</footer>\n</body>\n</html>\n"
+    )
+
+
+def codebook_page(codebook: Codebook) -> str:
+    """A page that shows a codebook: its picture, its figures, and how it was made."""
+    parts = [codebook._repr_html_()]
+    provenance = codebook.provenance
+    if provenance is not None:
+        facts = dict(provenance.parameters)
+        if provenance.seed is not None:
+            facts["seed"] = provenance.seed
+        rows = "".join(
+            f'<tr><th scope="row">{escape(str(key))}</th><td>{escape(str(value))}</td></tr>'
+            for key, value in {"method": provenance.method, **facts}.items()
+        )
+        parts.append(f"<h2>How it was made</h2>\n<table><tbody>{rows}</tbody></table>")
+    rows_text = "\n".join(codebook.rows[:400])
+    if codebook.n_columns <= 400:
+        parts.append(f"<h2>The matrix as text</h2>\n<pre>{rows_text}</pre>")
+    return page("Codebook", "\n".join(parts))

@@ -1,0 +1,151 @@
+"""The verbs through the real entry point, as a shell runs them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ecoc.codes import dense_random, one_vs_one, read_codebook, write_codebook
+
+ECOC = Path(sys.executable).with_name("ecoc")
+
+
+def ecoc(*arguments, stdin=None, cwd=None, expect=0):
+    result = subprocess.run(
+        [ECOC, *map(str, arguments)], input=stdin, capture_output=True, cwd=cwd, check=False
+    )
+    assert result.returncode == expect, result.stderr.decode()
+    assert b"Traceback" not in result.stderr
+    return result
+
+
+def test_make_then_verify_prints_the_figures(tmp_path):
+    path = tmp_path / "a.json"
+    ecoc("make", "dense-random", "-k", 10, "-l", 20, "--seed", 0, "-o", path)
+    out = ecoc("verify", path).stdout.decode()
+    assert "Minimum row distance" in out
+    assert "Minimum column distance, two-sided" in out
+    assert "Largest imbalance of a column" in out
+    again = tmp_path / "b.json"
+    ecoc("make", "dense-random", "-k", 10, "-l", 20, "--seed", 0, "-o", again)
+    assert again.read_bytes() == path.read_bytes()
+    assert read_codebook(path) == dense_random(10, 20, random_state=0)
+
+
+def test_verify_names_a_flipped_figure_and_exits_with_5(tmp_path):
+    path = tmp_path / "a.json"
+    write_codebook(one_vs_one(4), path)
+    path.write_text(path.read_text().replace('"min_row_distance": 3.5', '"min_row_distance": 4.5'))
+    result = ecoc("verify", path, expect=5)
+    assert b"min_row_distance is stored as 4.5 but the matrix has 3.5" in result.stderr
+    report = json.loads(ecoc("verify", path, "--json", expect=5).stdout)
+    assert report["verified"] is False
+    assert "min_row_distance" in report["differences"][0]
+
+
+def test_verify_for_machines(tmp_path):
+    path = tmp_path / "a.json"
+    write_codebook(one_vs_one(4), path)
+    report = json.loads(ecoc("verify", path, "--json").stdout)
+    assert report["verified"] is True
+    assert report["figures"]["min_row_distance"] == 3.5
+
+
+def test_data_goes_to_stdout_and_talk_to_stderr(tmp_path):
+    path = tmp_path / "a.json"
+    result = ecoc("make", "one-vs-one", "-k", 4, "-o", path)
+    assert result.stdout == b""
+    assert b"written to" in result.stderr
+    assert ecoc("make", "one-vs-one", "-k", 4, "-o", path, "-q").stderr == b""
+    shown = ecoc("make", "one-vs-one", "-k", 4)
+    assert shown.stdout.startswith(b"0  + + + 0 0 0\n")
+    assert shown.stderr == b""
+
+
+def test_a_pipe_of_verbs():
+    made = ecoc("make", "one-vs-rest", "-k", 5, "--json").stdout
+    assert ecoc("make", "one-vs-rest", "-k", 5, "-o", "-").stdout == made
+    csv = ecoc("show", "-", "--format", "csv", stdin=made).stdout
+    assert csv.startswith(b"f1,f2,f3,f4,f5\n1,-1,")
+    assert ecoc("verify", "-", stdin=csv).returncode == 0
+    assert ecoc("show", "-", "--json", stdin=csv).stdout != made  # CSV keeps no provenance
+
+
+@pytest.mark.parametrize(
+    ("form", "start"),
+    [
+        ("text", b"0  + + + 0 0 0"),
+        ("json", b'{\n "format": "ecoc-codebook"'),
+        ("csv", b"f1,f2"),
+        ("html", b"<!doctype html>"),
+        ("png", b"\x89PNG"),
+    ],
+)
+def test_show_in_every_format(tmp_path, form, start):
+    path = tmp_path / "a.npz"
+    write_codebook(one_vs_one(4), path)
+    assert ecoc("show", path, "--format", form).stdout.startswith(start)
+    output = tmp_path / f"out.{form}"
+    ecoc("show", path, "--format", form, "-o", output)
+    assert output.read_bytes().startswith(start)
+
+
+def test_convert_says_what_is_lost(tmp_path):
+    first, second = tmp_path / "a.json", tmp_path / "a.csv"
+    write_codebook(one_vs_one(4), first)
+    result = ecoc("convert", first, second)
+    assert b"CSV has no room for the name, the provenance" in result.stderr
+    assert read_codebook(second) == one_vs_one(4)
+    report = json.loads(ecoc("convert", second, tmp_path / "b.npz", "--json").stdout)
+    assert report["lost"] == []
+
+
+def test_info_tells_versions():
+    facts = json.loads(ecoc("info", "--json").stdout)
+    assert {"ecoc", "python", "numpy", "highspy", "pyscipopt"} <= facts.keys()
+    assert b"numpy" in ecoc("info").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["make"], 2, b"Missing argument 'NAME'"),
+        (["make", "one-vs-on", "-k", "4"], 2, b"one-vs-on"),
+        (["make", "one-vs-one", "-k", "1"], 2, b"x>=2"),
+        (["make", "one-vs-one", "-k", "4", "-l", "3"], 1, b"leave n_columns out"),
+        (["make", "dense-random", "-k", "4", "-l", "8"], 4, b"only 7 different columns"),
+        (["make", "exhaustive", "-k", "40"], 1, b"stops at 22 classes"),
+        (["make", "one-vs-one", "-k", "4", "-o", "a.txt"], 1, b"must end in one of"),
+        (["make", "one-vs-one", "-k", "4", "-o", "/missing/a.json"], 1, b"cannot be written"),
+        (["show", "missing.json"], 1, b"cannot be read"),
+        (["verify", "missing.json"], 1, b"cannot be read"),
+        (["convert", "missing.json", "a.csv"], 1, b"cannot be read"),
+        (["shwo"], 2, b"No such command"),
+    ],
+)
+def test_wrong_use_gets_one_clear_line(tmp_path, arguments, code, message):
+    result = ecoc(*arguments, cwd=tmp_path, expect=code)
+    assert message in result.stderr
+    assert result.stdout == b""
+
+
+def test_verbose_shows_the_traceback():
+    result = subprocess.run([ECOC, "show", "missing.json", "-v"], capture_output=True, check=False)
+    assert result.returncode == 1
+    assert b"Traceback" in result.stderr
+
+
+@pytest.mark.parametrize("verb", [[], ["make"], ["show"], ["verify"], ["convert"], ["info"]])
+def test_every_verb_has_help(verb):
+    assert ecoc(*verb, "-h").stdout.startswith(b"Usage: ecoc")
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; from ecoc.cli import main; main(['-h'], standalone_mode=False);"
+        "print([m for m in ('scipy', 'numba', 'highspy', 'matplotlib') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert result.stdout.endswith(b"[]\n")

@@ -1,0 +1,135 @@
+from itertools import product
+
+import numpy as np
+import pytest
+
+from ecoc.codes import (
+    STANDARD_CODES,
+    Codebook,
+    dense_random,
+    exhaustive,
+    make_code,
+    one_vs_one,
+    one_vs_rest,
+    sparse_random,
+)
+from ecoc.codes.measures import min_doubled_distance
+from ecoc.errors import InfeasibleError, InvalidCodebookError, InvalidInputError, TooLargeError
+
+# The supplement's table of the exhaustive code for k = 5, a row for each class.
+PAPER_EXHAUSTIVE_5 = [
+    "+++++++++++++++",
+    "--------+++++++",
+    "----++++----+++",
+    "--++--++--++--+",
+    "-+-+-+-+-+-+-+-",
+]
+
+
+def test_the_exhaustive_code_is_the_papers():
+    assert list(exhaustive(5).rows) == PAPER_EXHAUSTIVE_5
+
+
+@pytest.mark.parametrize("k", range(2, 9))
+def test_the_exhaustive_code_has_every_dichotomy_once(k):
+    columns = {tuple(c) for c in exhaustive(k).matrix.T.tolist()}
+    expected = {(1, *signs) for signs in product([1, -1], repeat=k - 1)} - {(1,) * k}
+    assert columns == expected
+
+
+def test_the_exhaustive_code_stops_where_it_gets_too_large():
+    assert exhaustive(16).n_columns == 2**15 - 1
+    with pytest.raises(TooLargeError, match=r"2\^22 - 1 columns"):
+        exhaustive(23)
+
+
+@pytest.mark.parametrize("k", range(2, 8))
+def test_sizes_of_the_fixed_codes(k):
+    assert one_vs_rest(k).n_columns == (k if k > 2 else 1)
+    assert one_vs_one(k).n_columns == k * (k - 1) // 2
+    assert ((one_vs_one(k).matrix != 0).sum(axis=0) == 2).all()
+
+
+def straightforward(k, length, *, ternary, n_candidates, seed):
+    """The paper's procedure, a candidate at a time, on the same random numbers."""
+    rng = np.random.default_rng(seed)
+    size = (n_candidates, k, length)
+    candidates = 2 * rng.integers(0, 2, size=size, dtype=np.int8) - 1
+    if ternary:
+        candidates = candidates * rng.integers(0, 2, size=size, dtype=np.int8)
+    best = None
+    for candidate in candidates:
+        try:
+            code = Codebook(candidate)
+        except InvalidCodebookError:
+            continue
+        score = (code.min_row_distance, code.min_column_distance() or 0)
+        if best is None or score > best[0]:
+            best = (score, code)
+    return best[1]
+
+
+@pytest.mark.parametrize(
+    ("make", "k", "length"),
+    [
+        (dense_random, 4, 5),
+        (dense_random, 6, 9),
+        (dense_random, 10, 20),
+        (dense_random, 3, 2),
+        (dense_random, 5, 3),
+        (sparse_random, 8, 12),
+        (sparse_random, 10, 20),
+        (sparse_random, 12, 40),
+    ],
+)
+def test_random_codes_follow_the_papers_procedure(make, k, length):
+    expected = straightforward(k, length, ternary=make is sparse_random, n_candidates=400, seed=3)
+    assert make(k, length, n_candidates=400, random_state=3) == expected
+
+
+def test_sparse_codes_have_zeros_with_probability_one_half():
+    share = (sparse_random(20, 60, n_candidates=50, random_state=0).matrix == 0).mean()
+    assert share == pytest.approx(0.5, abs=0.06)
+
+
+@pytest.mark.parametrize("name", ["dense-random", "sparse-random"])
+def test_one_seed_makes_one_code(name):
+    assert make_code(name, 6, 12, random_state=5) == make_code(name, 6, 12, random_state=5)
+    assert make_code(name, 6, 12, random_state=5) != make_code(name, 6, 12, random_state=6)
+
+
+def test_more_candidates_are_never_worse():
+    few = dense_random(10, 20, n_candidates=10, random_state=1).min_row_distance
+    many = dense_random(10, 20, n_candidates=10_000, random_state=1).min_row_distance
+    assert many >= few
+
+
+def test_impossible_random_codes_are_refused_before_any_work():
+    with pytest.raises(InfeasibleError, match="only 7 different columns"):
+        dense_random(4, 8)
+    with pytest.raises(InfeasibleError, match="at least 4 columns"):
+        dense_random(9, 3)
+    with pytest.raises(InfeasibleError, match="only 6 different columns"):
+        sparse_random(3, 7)
+    with pytest.raises(InfeasibleError, match="None of 10 random"):
+        dense_random(5, 15, n_candidates=10, random_state=0)
+
+
+@pytest.mark.parametrize("name", STANDARD_CODES)
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_every_standard_code_is_made_by_its_name(name, k):
+    code = make_code(name, k, random_state=0)
+    assert code.name == name
+    assert code.provenance.method == name
+    assert min_doubled_distance(code.matrix) > 0
+
+
+def test_names_and_sizes_are_checked():
+    with pytest.raises(InvalidInputError, match="Did you mean 'one-vs-one'"):
+        make_code("one-vs-on", 4)
+    with pytest.raises(InvalidInputError, match="leave n_columns out"):
+        make_code("one-vs-one", 4, 6)
+    with pytest.raises(InvalidInputError, match="n_classes must be at least 2"):
+        one_vs_rest(1)
+    with pytest.raises(InvalidInputError, match="random_state"):
+        dense_random(4, 5, random_state="x")

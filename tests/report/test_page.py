@@ -1,0 +1,28 @@
+import re
+
+import pytest
+
+from ecoc.codes import Codebook, dense_random, exhaustive
+from ecoc.report import codebook_page, page
+
+
+def test_titles_are_escaped():
+    assert "<title>a &lt; b</title>" in page("a < b", "")
+
+
+@pytest.mark.parametrize(
+    "code", [dense_random(10, 20, random_state=0), exhaustive(12), Codebook([[1], [-1]])]
+)
+def test_pages_load_nothing_from_outside(code):
+    html = codebook_page(code)
+    assert html.startswith("<!doctype html>")
+    assert not re.findall(r"""(?:src|href)=["'](?!data:)""", html)
+    assert "http" not in html
+    assert html.count("<h1>") == 1
+    assert html.count('role="img" aria-label=') == html.count("<svg")
+
+
+def test_the_page_tells_how_the_code_was_made():
+    html = codebook_page(dense_random(10, 20, random_state=7))
+    assert "n_candidates" in html
+    assert ">7<" in html

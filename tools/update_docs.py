@@ -1,0 +1,39 @@
+"""Write the help of every verb into docs/command-line.md, so that it cannot go stale.
+
+Run ``python tools/update_docs.py``; a test fails while the file differs from the help.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+PAGE = Path(__file__).parents[1] / "docs" / "command-line.md"
+ECOC = Path(sys.executable).with_name("ecoc")
+
+
+def help_text(*verb: str) -> str:
+    """What ``ecoc VERB -h`` prints."""
+    result = subprocess.run(  # noqa: S603  # our own command
+        [ECOC, *verb, "-h"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"COLUMNS": "90", "PATH": str(ECOC.parent)},
+    )
+    return result.stdout
+
+
+def updated(page: str) -> str:
+    """The page with the help texts of today between its headings."""
+    verbs = re.findall(r"^  (\w+) ", help_text().partition("Commands:")[2], re.MULTILINE)
+    parts = [f"### ecoc {verb}\n\n```text\n{help_text(verb)}```\n" for verb in verbs]
+    before, rest = page.split("<!-- verbs -->\n", 1)
+    after = rest[rest.index("## Shell completion") :]
+    return f"{before}<!-- verbs -->\n\n{chr(10).join(parts)}\n{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(updated(PAGE.read_text()))
