@@ -9,8 +9,12 @@ run() {
     "$ecoc" "$@"
 }
 
-run make dense-random -k 10 -l 20 --seed 0 -o "$folder/random.json"
-run show "$folder/random.json"
+printf 'A random codebook, the best of 10,000:\n'
+run make dense-random -k 10 -l 20 --seed 0 -o "$folder/random.json" -q
 run verify "$folder/random.json" -q
-run show "$folder/random.json" --format html -o "$folder/random.html"
-printf '\nOpen %s/random.html in a browser to see the codebook.\n' "$folder"
+
+printf '\nThe best codebook there is, with columns at least 3 apart:\n'
+run design -k 10 -l 20 --min-column-distance 3 -o "$folder/design.json" -q
+run verify "$folder/design.json" -q
+run show "$folder/design.json" --format html -o "$folder/design.html" -q
+printf '\nOpen %s/design.html in a browser to see the codebook.\n' "$folder"

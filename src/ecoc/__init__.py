@@ -12,19 +12,25 @@ from ecoc._version import __version__
 from ecoc.codes import Codebook, read_codebook, write_codebook
 
 _LAZY = {
+    "Design": "ecoc.design:Design",
     "design": "ecoc.design",
+    "design_codebook": "ecoc.design:design_codebook",
+    "read_design": "ecoc.design:read_design",
     "graphs": "ecoc.graphs",
     "report": "ecoc.report",
 }
 
 __all__ = [
     "Codebook",
+    "Design",
     "__version__",
     "codes",
     "design",
+    "design_codebook",
     "errors",
     "graphs",
     "read_codebook",
+    "read_design",
     "report",
     "write_codebook",
 ]

@@ -3,7 +3,9 @@ import re
 import pytest
 
 from ecoc.codes import Codebook, dense_random, exhaustive
-from ecoc.report import codebook_page, page
+from ecoc.design import Design, Status, design_codebook
+from ecoc.errors import InvalidInputError
+from ecoc.report import codebook_page, design_page, page
 
 
 def test_titles_are_escaped():
@@ -24,5 +26,16 @@ def test_pages_load_nothing_from_outside(code):
 
 def test_the_page_tells_how_the_code_was_made():
     html = codebook_page(dense_random(10, 20, random_state=7))
-    assert "n_candidates" in html
+    assert "n candidates" in html
     assert ">7<" in html
+
+
+def test_the_page_of_a_design_says_what_is_proved():
+    design = design_codebook(6, 9, min_column_distance=2)
+    html = design_page(design)
+    assert "OPTIMAL: minimum row distance 5" in html
+    assert "min column distance" in html
+    assert "log sha256" in html
+    nothing = Design(design.problem, None, Status.UNKNOWN, None, None, None)
+    with pytest.raises(InvalidInputError, match="no page"):
+        design_page(nothing)

@@ -13,10 +13,12 @@ __all__ = ["main"]
 @click.group(
     cls=VerbGroup,
     verbs={
+        "design": "ecoc.cli.design:design",
         "make": "ecoc.cli.codebooks:make",
         "show": "ecoc.cli.codebooks:show",
         "verify": "ecoc.cli.codebooks:verify",
         "convert": "ecoc.cli.codebooks:convert",
+        "cover": "ecoc.cli.cover:cover",
         "info": "ecoc.cli.info:info",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

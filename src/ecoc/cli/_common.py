@@ -112,9 +112,14 @@ repeated_columns_option = click.option(
 )
 
 
+def is_quiet() -> bool:
+    """Whether the verb was asked to say nothing."""
+    return bool(click.get_current_context().meta.get("ecoc.quiet", False))
+
+
 def talk(message: str) -> None:
     """Say something to a person, on standard error, unless asked to be quiet."""
-    if not click.get_current_context().meta.get("ecoc.quiet", False):
+    if not is_quiet():
         click.echo(message, err=True)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ecoc.cli._common import (
+    EXIT_NOT_PROVED,
     EXIT_NOT_VERIFIED,
     common_options,
     print_facts,
@@ -18,7 +19,8 @@ from ecoc.cli._common import (
 )
 
 if TYPE_CHECKING:
-    from ecoc.codes import Codebook
+    from ecoc.codes import Codebook, CodebookFile
+    from ecoc.design import Design
 
 CODE_NAMES = ("one-vs-rest", "one-vs-one", "exhaustive", "dense-random", "sparse-random")
 
@@ -67,18 +69,21 @@ def make(
 def show(
     file: str, form: str, output: str | None, allow_repeated_columns: bool, as_json: bool
 ) -> None:
-    """Show a codebook: its matrix and its key figures."""
-    from ecoc.codes import read_codebook
+    """Show a codebook or a design: its matrix and its key figures."""
+    from ecoc.codes import read_file
 
-    codebook = read_codebook(file, allow_repeated_columns=allow_repeated_columns)
+    found = read_file(file, allow_repeated_columns=allow_repeated_columns)
+    design = _claimed_design(found, file)
     if as_json:
         form = "json"
     if form == "text" and output is None:
-        _print_text(codebook)
+        _print_text(found.codebook)
+        if design is not None:
+            click.echo(f"\n{design.verdict}")
         return
     if form == "png" and output is None and sys.stdout.isatty():
         raise click.UsageError("A PNG picture does not belong in a terminal; give -o FILE.")
-    data = _rendered(codebook, form)
+    data = _rendered(found, design, form)
     if output is None or output == "-":
         sys.stdout.buffer.write(data)
     else:
@@ -93,27 +98,45 @@ def show(
 @repeated_columns_option
 @common_options
 def verify(file: str, allow_repeated_columns: bool, as_json: bool) -> None:
-    """Recompute what a codebook file claims, from its matrix alone.
+    """Recompute what a codebook or design file claims, from its matrix alone.
 
-    Exits with 5 and names every figure that differs.
+    Exits with 5 and names everything that differs. A design that is not proved optimal
+    exits with 3.
     """
     from ecoc.codes import key_figures, read_file
     from ecoc.errors import VerificationError
 
     try:
         found = read_file(file, allow_repeated_columns=allow_repeated_columns)
+        design = _claimed_design(found, file)
     except VerificationError as error:
-        if as_json:
-            print_json({"file": file, "verified": False, "differences": error.differences})
-            sys.exit(EXIT_NOT_VERIFIED)
-        raise
+        if not as_json:
+            raise
+        print_json({"file": file, "verified": False, "differences": error.differences})
+        sys.exit(EXIT_NOT_VERIFIED)
     if as_json:
-        figures = key_figures(found.codebook)
-        print_json({"file": file, "verified": True, "differences": [], "figures": figures})
-        return
-    print_facts(_titled_figures(found.codebook))
-    stored = f"{len(found.figures)} stored figures agree" if found.figures else "none were stored"
-    talk(f"verified: {stored} with the matrix" if found.figures else f"valid codebook; {stored}")
+        report: dict[str, Any] = {"file": file, "verified": True, "differences": []}
+        report["figures"] = key_figures(found.codebook)
+        if design is not None:
+            report["design"] = {**design.to_plain(), "gap": design.gap}
+        print_json(report)
+    else:
+        print_facts(titled_figures(found.codebook))
+        stored = f"{len(found.figures)} stored figures agree with the matrix"
+        talk(f"verified: {stored}" if found.figures else "valid codebook; no figures were stored")
+        if design is not None:
+            click.echo(design.verdict)
+    if design is not None and design.status.name != "OPTIMAL":
+        sys.exit(EXIT_NOT_PROVED)
+
+
+def _claimed_design(found: CodebookFile, file: str) -> Design | None:
+    """The design that a file claims to hold, checked; None for a mere codebook."""
+    if found.certificate is None:
+        return None
+    from ecoc.design import verify_claim
+
+    return verify_claim(found.codebook, found.certificate, file)
 
 
 @click.command()
@@ -141,32 +164,35 @@ def convert(source: str, target: str, allow_repeated_columns: bool, as_json: boo
         print_json({"source": source, "target": target, "lost": lost})
 
 
-def _rendered(codebook: Codebook, form: str) -> bytes:
+def _rendered(found: CodebookFile, design: Design | None, form: str) -> bytes:
     """A codebook in one of the formats for showing."""
     from ecoc.codes.files import to_bytes
 
+    codebook = found.codebook
     if form == "text":
         from ecoc.codes.display import text
 
         return (text(codebook, colour=False) + "\n").encode()
     if form == "html":
-        from ecoc.report import codebook_page
+        from ecoc.report import codebook_page, design_page
 
-        return codebook_page(codebook).encode()
+        page = codebook_page(codebook) if design is None else design_page(design)
+        return page.encode()
     if form == "png":
         stream = io.BytesIO()
         codebook.plot().savefig(stream, format="png", dpi=150)
         return stream.getvalue()
-    return to_bytes(codebook, f".{form}")
+    return to_bytes(codebook, f".{form}", certificate=found.certificate)
 
 
 def _print_text(codebook: Codebook) -> None:
     click.echo(str(codebook), color=True)
     click.echo()
-    print_facts(_titled_figures(codebook))
+    print_facts(titled_figures(codebook))
 
 
-def _titled_figures(codebook: Codebook) -> dict[str, object]:
+def titled_figures(codebook: Codebook) -> dict[str, object]:
+    """The key figures with titles, short enough for a line each."""
     from ecoc.codes import FIGURE_TITLES, key_figures
 
     figures: dict[str, Any] = key_figures(codebook)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
@@ -73,10 +73,23 @@ class Codebook:
     """
 
     matrix: npt.NDArray[np.int8]
+    _: KW_ONLY
     labels: tuple[str, ...] | None = None
     name: str | None = None
     provenance: Provenance | None = None
     allow_repeated_columns: bool = False
+
+    if TYPE_CHECKING:
+        # Construction takes more than what the attributes then are.
+        def __init__(
+            self,
+            matrix: npt.ArrayLike,
+            *,
+            labels: Iterable[object] | None = None,
+            name: str | None = None,
+            provenance: Provenance | None = None,
+            allow_repeated_columns: bool = False,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         matrix = as_entries(self.matrix)
@@ -122,7 +135,7 @@ class Codebook:
         """
         return cls(
             parse_rows(rows),
-            labels=labels,  # type: ignore[arg-type]  # checked and made a tuple on construction
+            labels=labels,
             name=name,
             provenance=provenance,
             allow_repeated_columns=allow_repeated_columns,
@@ -293,7 +306,7 @@ class Codebook:
 
     def relabel(self, labels: Iterable[object] | None) -> Codebook:
         """The same codebook with other class labels, or with none."""
-        return replace(self, labels=labels)  # type: ignore[arg-type]  # made a tuple there
+        return replace(self, labels=None if labels is None else as_labels(labels, self.n_classes))
 
     def concatenate(self, *others: Codebook, allow_repeated_columns: bool = False) -> Codebook:
         """The columns of this codebook followed by those of others for the same classes.

@@ -1,5 +1,5 @@
 """Self-contained HTML pages of codebooks and results."""
 
-from ecoc.report.page import codebook_page, page
+from ecoc.report.page import codebook_page, design_page, page
 
-__all__ = ["codebook_page", "page"]
+__all__ = ["codebook_page", "design_page", "page"]

@@ -6,11 +6,15 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ecoc._version import __version__
+from ecoc.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from ecoc.codes import Codebook
+    from collections.abc import Mapping
 
-__all__ = ["codebook_page", "page"]
+    from ecoc.codes import Codebook
+    from ecoc.design import Design
+
+__all__ = ["codebook_page", "design_page", "page"]
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2430; --paper: #fff; --soft: #5b6675; --line: #d5dae1; }
@@ -53,20 +57,48 @@ def page(title: str, body: str) -> str:
     )
 
 
+def design_page(design: Design) -> str:
+    """A page that shows a design: what was wanted, what was found, and what is proved."""
+    if design.codebook is None:
+        raise InvalidInputError("A design without a codebook has no page.")
+    wanted = {key: value for key, value in design.problem.to_plain().items() if value is not None}
+    wanted.pop("target_distances", None)
+    notes = "".join(f"<li>{escape(note)}</li>" for note in design.notes)
+    proof = {} if design.certificate is None else design.certificate.facts
+    parts = [
+        f"<p><strong>{escape(design.verdict)}</strong></p>",
+        f"<ul>{notes}</ul>" if notes else "",
+        *_codebook_parts(design.codebook),
+        f"<h2>What was wanted</h2>\n{_facts_table(wanted)}",
+        f"<h2>What stands behind the bound</h2>\n{_facts_table(proof)}" if proof else "",
+    ]
+    return page("Codebook design", "\n".join(part for part in parts if part))
+
+
 def codebook_page(codebook: Codebook) -> str:
     """A page that shows a codebook: its picture, its figures, and how it was made."""
+    return page("Codebook", "\n".join(_codebook_parts(codebook)))
+
+
+def _codebook_parts(codebook: Codebook) -> list[str]:
     parts = [codebook._repr_html_()]
     provenance = codebook.provenance
     if provenance is not None:
         facts = dict(provenance.parameters)
         if provenance.seed is not None:
             facts["seed"] = provenance.seed
-        rows = "".join(
-            f'<tr><th scope="row">{escape(str(key))}</th><td>{escape(str(value))}</td></tr>'
-            for key, value in {"method": provenance.method, **facts}.items()
-        )
-        parts.append(f"<h2>How it was made</h2>\n<table><tbody>{rows}</tbody></table>")
+        table = _facts_table({"method": provenance.method, **facts})
+        parts.append(f"<h2>How it was made</h2>\n{table}")
     rows_text = "\n".join(codebook.rows[:400])
     if codebook.n_columns <= 400:
         parts.append(f"<h2>The matrix as text</h2>\n<pre>{rows_text}</pre>")
-    return page("Codebook", "\n".join(parts))
+    return parts
+
+
+def _facts_table(facts: Mapping[str, object]) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{escape(str(key).replace("_", " "))}</th>'
+        f"<td>{escape(str(value))}</td></tr>"
+        for key, value in facts.items()
+    )
+    return f"<table><tbody>{rows}</tbody></table>"

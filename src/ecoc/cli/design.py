@@ -1,0 +1,266 @@
+"""The verb that designs codebooks."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ecoc.cli._common import (
+    EXIT_NOT_PROVED,
+    common_options,
+    is_quiet,
+    print_facts,
+    print_json,
+    talk,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ecoc.design import Design, DesignProblem, ProgressPoint
+
+
+def _whole_numbers(
+    ctx: click.Context, parameter: click.Parameter, value: str | None
+) -> tuple[int, ...] | None:
+    if value is None:
+        return None
+    try:
+        return tuple(int(part) for part in value.split(","))
+    except ValueError:
+        message = "must be whole numbers with commas between, such as 50,20,30."
+        raise click.BadParameter(message) from None
+
+
+@click.command()
+@click.option("-k", "--classes", type=click.IntRange(min=2), required=True, help="Classes, k.")
+@click.option("-l", "--columns", type=click.IntRange(min=1), help="Columns allowed, L. [2k]")
+@click.option(
+    "--min-column-distance", "--rho", type=click.IntRange(min=1), help="Column separation, rho."
+)
+@click.option(
+    "--separation",
+    type=click.Choice(["two-sided", "one-sided", "literal"]),
+    default="two-sided",
+    show_default=True,
+    help="Which rule separates columns.",
+)
+@click.option(
+    "--balance",
+    type=click.FloatRange(0, 1),
+    help="Largest difference of a column's sides, as a share of the whole.",
+)
+@click.option(
+    "--class-sizes",
+    metavar="N,N,...",
+    callback=_whole_numbers,
+    help="Data points of each class, for --balance.",
+)
+@click.option("--targets", metavar="FILE", help="CSV matrix of wanted row distances (equation 19).")
+@click.option(
+    "--formulation",
+    type=click.Choice(["ip1", "ip2", "ip3"]),
+    default="ip3",
+    show_default=True,
+    help="Which integer program of the paper.",
+)
+@click.option(
+    "--solver",
+    type=click.Choice(["auto", "highs", "scip", "gurobi"]),
+    default="auto",
+    show_default=True,
+)
+@click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS")
+@click.option("--memory-limit", type=click.FloatRange(min=0, min_open=True), metavar="GIB")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--warm-start", metavar="FILE", help="A codebook to begin with.")
+@click.option(
+    "--export", metavar="FILE", help="Write the program to a .mps or .lp file; solve nothing."
+)
+@click.option(
+    "--import-solution",
+    metavar="FILE",
+    help="Take the solution that another solver found for the exported program.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Save the design (.json or .npz).")
+@common_options
+def design(
+    classes: int,
+    columns: int | None,
+    min_column_distance: int | None,
+    separation: str,
+    balance: float | None,
+    class_sizes: tuple[int, ...] | None,
+    targets: str | None,
+    formulation: str,
+    solver: str,
+    time_limit: float | None,
+    memory_limit: float | None,
+    seed: int,
+    warm_start: str | None,
+    export: str | None,
+    import_solution: str | None,
+    output: str | None,
+    as_json: bool,
+) -> None:
+    """Design the best codebook, with a proof or a gap.
+
+    Exits with 0 only when the codebook is proved optimal, with 3 when it is not, with 4
+    when no codebook satisfies the request. Ctrl-C keeps the best so far.
+    """
+    from ecoc.codes import read_codebook
+    from ecoc.design import DesignProblem, design_codebook
+
+    wanted: dict[str, Any] = {
+        "min_column_distance": min_column_distance,
+        "separation": separation,
+        "max_imbalance": balance,
+        "class_sizes": class_sizes,
+    }
+    if targets is not None:
+        wanted |= {
+            "objective": "target-distances",
+            "target_distances": _read_matrix(targets),
+        }
+    length = 2 * classes if columns is None else columns
+    if output is not None:
+        _check_output(output)
+    start = None if warm_start is None else read_codebook(warm_start)
+    problem = DesignProblem(classes, length, **wanted)
+    if export is not None:
+        _export(problem, formulation, export)
+        return
+    if import_solution is not None:
+        found = _imported(problem, formulation, import_solution)
+    else:
+        with _shown_progress() as progress:
+            found = design_codebook(
+                classes,
+                length,
+                **wanted,
+                formulation=formulation,
+                solver=solver,
+                time_limit=time_limit,
+                memory_limit=None if memory_limit is None else int(memory_limit * 2**30),
+                random_state=seed,
+                warm_start=start,
+                progress=progress,
+            )
+    _present(found, output, as_json=as_json)
+
+
+def _present(found: Design, output: str | None, *, as_json: bool) -> None:
+    from ecoc.design import Status
+
+    if output is not None and found.codebook is not None:
+        found.save(output)
+    if as_json:
+        print_json(
+            {
+                "status": found.status.value,
+                "objective": found.objective,
+                "bound": found.bound,
+                "gap": found.gap,
+                "n_columns": found.codebook and found.codebook.n_columns,
+                "rows": found.codebook and found.codebook.rows,
+                "proof": found.certificate and found.certificate.summary,
+                "notes": found.notes,
+                "seconds": found.timings,
+                "file": output,
+            }
+        )
+    elif found.codebook is None:
+        click.echo(found.verdict)
+    else:
+        from ecoc.cli.codebooks import titled_figures
+
+        click.echo(str(found.codebook), color=True)
+        click.echo()
+        print_facts(titled_figures(found.codebook))
+        click.echo()
+        click.echo(found.verdict)
+        for note in found.notes:
+            talk(f"note: {note}")
+        if output is not None:
+            talk(f"written to {output}")
+    if found.status is not Status.OPTIMAL:
+        sys.exit(EXIT_NOT_PROVED)
+
+
+def _check_output(output: str) -> None:
+    suffix = Path(output).suffix.lower()
+    if suffix not in {".json", ".npz"} and output != "-":
+        raise click.BadParameter("a design needs a .json or .npz file.", param_hint="--output")
+    if output != "-" and not Path(output).resolve().parent.is_dir():
+        raise click.BadParameter(f"the folder of {output} does not exist.", param_hint="--output")
+
+
+def _export(problem: DesignProblem, formulation: str, path: str) -> None:
+    from ecoc.design.programs import build_program, check_size
+
+    suffix = Path(path).suffix.lower()
+    if suffix not in {".mps", ".lp"}:
+        raise click.BadParameter("the name must end in .mps or .lp.", param_hint="--export")
+    problem.check_feasible()
+    check_size(problem, formulation)
+    program = build_program(problem, formulation).program
+    (program.write_mps if suffix == ".mps" else program.write_lp)(path)
+    talk(f"{program.sizes} written to {path}")
+
+
+def _imported(problem: DesignProblem, formulation: str, path: str) -> Design:
+    from ecoc.design import design_from_solution
+    from ecoc.design.program_files import read_solution
+    from ecoc.design.programs import build_program, check_size
+
+    problem.check_feasible()
+    check_size(problem, formulation)
+    program = build_program(problem, formulation)
+    return design_from_solution(problem, program, read_solution(path, program.program), path)
+
+
+def _read_matrix(path: str) -> Any:
+    """A square matrix of numbers from a CSV file, without a header."""
+    import csv
+
+    from ecoc.errors import FileFormatError
+
+    try:
+        with Path(path).open(newline="", encoding="utf-8-sig") as stream:
+            rows = [[float(cell) for cell in line] for line in csv.reader(stream) if line]
+    except OSError as error:
+        raise FileFormatError(f"{path!r} cannot be read: {error.strerror}.") from error
+    except (ValueError, csv.Error) as error:
+        raise FileFormatError(f"{path}: must be a matrix of numbers ({error}).") from error
+    if not rows or any(len(row) != len(rows) for row in rows):
+        raise FileFormatError(f"{path}: must be a square matrix of numbers.")
+    return rows
+
+
+@contextmanager
+def _shown_progress() -> Iterator[Callable[[ProgressPoint], object] | None]:
+    """Show incumbent and bound on standard error while the solver works, if a person looks."""
+    if is_quiet() or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    with console.status("designing ...") as status:
+
+        def show(point: ProgressPoint) -> None:
+            best, bound = (
+                "none" if value is None else f"{value:g}"
+                for value in (point.incumbent, point.bound)
+            )
+            gap = "" if point.gap is None else f", gap {point.gap:.1%}"
+            status.update(
+                f"best {best}, bound {bound}{gap}, {point.n_nodes} nodes, {point.seconds:.0f} s "
+                "(Ctrl-C keeps the best)"
+            )
+
+        yield show

@@ -1,0 +1,299 @@
+"""What is wanted of a codebook, as a value that can check any codebook against itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc._checks import check_choice, check_class_sizes, check_int, check_number, listing
+from ecoc.codes import Codebook, Dichotomies
+from ecoc.errors import InfeasibleError, InvalidInputError
+from ecoc.graphs import SEPARATIONS, ConflictGraph
+
+__all__ = ["OBJECTIVES", "DesignProblem"]
+
+OBJECTIVES = ("max-min-distance", "target-distances")
+
+
+@dataclass(frozen=True)
+class DesignProblem:
+    """What is wanted of a codebook.
+
+    Parameters
+    ----------
+    n_classes, n_columns : int
+        The number of classes, k, and the most columns allowed, L.
+    min_column_distance : int, optional
+        The column separation, rho. None asks only for distinct columns that are not
+        complementary.
+    separation : {"two-sided", "one-sided", "literal"}, default="two-sided"
+        Which distances d of two columns are enough: rho <= d <= k - rho (a column and its
+        complement are one classifier), rho <= d between columns with +1 for the first
+        class, or rho <= d <= L - rho as the paper prints it.
+    max_imbalance : float, optional
+        The largest difference of the two sides of a column, as a share of the whole.
+    class_sizes : sequence of int, optional
+        The number of data points of each class, for the balance; 1 each by default.
+    objective : {"max-min-distance", "target-distances"}, default="max-min-distance"
+        Maximise the least row distance, or minimise the sum of the deviations of row
+        distances from targets (equation 19).
+    target_distances : array of shape (n_classes, n_classes), optional
+        The targets; symmetric, the diagonal is not used.
+
+    Examples
+    --------
+    >>> problem = DesignProblem(10, 20, min_column_distance=3)
+    >>> problem.graph.n_edges
+    14025
+    """
+
+    n_classes: int
+    n_columns: int
+    min_column_distance: int | None = None
+    separation: str = "two-sided"
+    max_imbalance: float | None = None
+    class_sizes: Sequence[int] | None = None
+    objective: str = "max-min-distance"
+    target_distances: npt.ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        k = check_int("n_classes", self.n_classes, minimum=2)
+        check_int("n_columns", self.n_columns, minimum=1)
+        if self.min_column_distance is not None:
+            check_int("min_column_distance", self.min_column_distance, minimum=1, maximum=k)
+        check_choice("separation", self.separation, SEPARATIONS)
+        check_choice("objective", self.objective, OBJECTIVES)
+        if self.max_imbalance is not None:
+            check_number("max_imbalance", self.max_imbalance, minimum=0, maximum=1)
+        if self.class_sizes is not None:
+            sizes = check_class_sizes(self.class_sizes, k)
+            object.__setattr__(self, "class_sizes", sizes)
+        if (self.target_distances is not None) != (self.objective == "target-distances"):
+            raise InvalidInputError(
+                "target_distances and objective='target-distances' must be given together."
+            )
+        if self.target_distances is not None:
+            targets = _as_targets(self.target_distances, k)
+            object.__setattr__(self, "target_distances", targets)
+
+    @property
+    def maximises(self) -> bool:
+        """Whether a larger objective is better."""
+        return self.objective == "max-min-distance"
+
+    @property
+    def rho(self) -> int:
+        """The column separation as a number: 1 where none is asked for."""
+        return self.min_column_distance or 1
+
+    @property
+    def candidates(self) -> Dichotomies:
+        """The columns that the balance rule admits."""
+        return Dichotomies(self.n_classes, self.max_imbalance, self.class_sizes)
+
+    @property
+    def graph(self) -> ConflictGraph:
+        """The conflict graph of the admissible columns."""
+        return ConflictGraph(
+            self.n_classes,
+            self.rho,
+            self.separation,
+            n_columns=self.n_columns,
+            columns=self.candidates if self.candidates.is_filtered else None,
+        )
+
+    # ------------------------------------------------------------- judgement
+
+    def objective_of(self, codebook: Codebook) -> float:
+        """The objective of a codebook, recomputed from its matrix."""
+        if self.maximises:
+            return codebook.min_row_distance
+        distances = codebook.row_distances()
+        assert isinstance(self.target_distances, np.ndarray)  # noqa: S101  # made so on construction
+        upper = np.triu_indices(self.n_classes, 1)
+        total = float(np.abs(distances[upper] - self.target_distances[upper]).sum())
+        return int(total) if total.is_integer() else total
+
+    def violations(self, codebook: Codebook) -> list[str]:
+        """Say what a codebook lacks to be a solution, in integers and from its matrix alone."""
+        if codebook.n_classes != self.n_classes:
+            return [f"it has {codebook.n_classes} classes where {self.n_classes} are asked for"]
+        found = []
+        if codebook.n_columns > self.n_columns:
+            found.append(f"it has {codebook.n_columns} columns where {self.n_columns} are allowed")
+        if not codebook.is_binary:
+            found.append("it leaves classes out of columns (entries 0)")
+            return found
+        distances = codebook.column_distances("one-sided")
+        least, most = self.separation_limits
+        for i, j in combinations(range(codebook.n_columns), 2):
+            if not least <= distances[i, j] <= most:
+                found.append(
+                    f"columns {i} and {j} are {distances[i, j]} apart, "
+                    f"not {least} to {most} ({self.separation} separation)"
+                )
+                break
+        if self.max_imbalance is not None:
+            balance = codebook.column_balance(self.class_sizes)
+            admitted = balance_limit(self.max_imbalance, self.class_sizes, self.n_classes)
+            worst = np.abs(balance.positive - balance.negative)
+            if worst.max() > admitted:
+                found.append(
+                    f"column {int(worst.argmax())} has sides that differ by {int(worst.max())}, "
+                    f"more than the {admitted} that max_imbalance={self.max_imbalance:g} allows"
+                )
+        return found
+
+    @property
+    def separation_limits(self) -> tuple[int, int]:
+        """The least and the largest distance that two columns may have."""
+        rho, k = self.rho, self.n_classes
+        most = {"two-sided": k - rho, "one-sided": k, "literal": self.n_columns - rho}
+        return rho, most[self.separation]
+
+    # --------------------------------------------------------- infeasibility
+
+    def check_feasible(self) -> None:
+        """Raise an :class:`InfeasibleError` where theory shows that no codebook exists.
+
+        The message says what would work. Passing is no proof that there is one.
+        """
+        k, length = self.n_classes, self.n_columns
+        fewest = (k - 1).bit_length()
+        if length < fewest:
+            raise InfeasibleError(
+                f"{length} columns of +1 and -1 give only {2**length} different rows for {k} "
+                f"classes. Ask for at least {fewest} columns."
+            )
+        least, most = self.separation_limits
+        if k > 2 and (least > most or least > k - 1):
+            largest = {"two-sided": k // 2, "one-sided": k - 1, "literal": length // 2}
+            raise InfeasibleError(
+                f"No two columns of {k} classes can be at least {least} apart by the "
+                f"{self.separation} rule, and one column does not tell {k} classes apart. "
+                f"Ask for min_column_distance <= {min(largest[self.separation], k - 1)}."
+            )
+        if k <= MAX_SCANNED_CLASSES and self.candidates.is_filtered:
+            self._check_balance()
+
+    def _check_balance(self) -> None:
+        candidates = self.candidates
+        # Two classes are told apart by some column iff the columns differ in one of their bits.
+        together = np.ones((self.n_classes, self.n_classes), dtype=bool)
+        count = 0
+        for block in candidates.blocks():
+            count += block.size
+            bits = np.vstack(
+                [np.zeros_like(block), *((block >> i) & 1 for i in range(self.n_classes - 1))]
+            )
+            agree = bits @ bits.T + (1 - bits) @ (1 - bits).T == block.size
+            together &= agree
+        if count == 0:
+            raise InfeasibleError(
+                f"No column is as balanced as max_imbalance={self.max_imbalance:g} asks. "
+                f"Ask for at least {self._least_imbalance():.4g}."
+            )
+        pairs = [
+            f"{p} and {q}" for p, q in combinations(range(self.n_classes), 2) if together[p, q]
+        ]
+        if pairs:
+            raise InfeasibleError(
+                f"The {count} columns that max_imbalance={self.max_imbalance:g} admits never "
+                f"tell classes {listing(pairs)} apart. Ask for a larger max_imbalance."
+            )
+
+    def _least_imbalance(self) -> float:
+        sizes = self.class_sizes or (1,) * self.n_classes
+        total = sum(sizes)
+        least = total
+        for block in Dichotomies(self.n_classes).blocks():
+            other = np.zeros(block.shape, dtype=np.int64)
+            for i, size in enumerate(sizes[1:]):
+                other += ((block >> i) & 1) * size
+            least = min(least, int(np.abs(total - 2 * other).min()))
+        return least / total
+
+    # ----------------------------------------------------------------- plain
+
+    def to_plain(self) -> dict[str, Any]:
+        """The problem as plain data, for files."""
+        targets = self.target_distances
+        return {
+            "n_classes": self.n_classes,
+            "n_columns": self.n_columns,
+            "min_column_distance": self.min_column_distance,
+            "separation": self.separation,
+            "max_imbalance": self.max_imbalance,
+            "class_sizes": None if self.class_sizes is None else list(self.class_sizes),
+            "objective": self.objective,
+            "target_distances": targets.tolist() if isinstance(targets, np.ndarray) else None,
+        }
+
+    @classmethod
+    def from_plain(cls, value: object) -> DesignProblem:
+        """Read a problem from plain data; raises InvalidInputError if it is not one."""
+        if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
+            raise InvalidInputError("problem must be an object.")
+        unknown = sorted(set(value) - set(cls.__dataclass_fields__))
+        if unknown:
+            raise InvalidInputError(f"problem has the unknown key {unknown[0]!r}.")
+        for required in ("n_classes", "n_columns"):
+            if required not in value:
+                raise InvalidInputError(f"problem lacks {required}.")
+        sizes = value.get("class_sizes")
+        if sizes is not None and not isinstance(sizes, list):
+            raise InvalidInputError("class_sizes must be a list.")
+        return cls(**value)
+
+    @cached_property
+    def _key(self) -> tuple[Any, ...]:
+        targets = self.target_distances
+        plain = self.to_plain() | {
+            "target_distances": targets.tobytes() if isinstance(targets, np.ndarray) else None,
+            "class_sizes": self.class_sizes,
+        }
+        return tuple(plain.values())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DesignProblem) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+MAX_SCANNED_CLASSES = 26
+"""The most classes whose columns are all looked at to find out what the balance rule leaves."""
+
+
+def balance_limit(max_imbalance: float, class_sizes: Sequence[int] | None, n_classes: int) -> int:
+    """The largest difference of two sides, from the decimal as it was written."""
+    total = n_classes if class_sizes is None else sum(class_sizes)
+    return int(Fraction(str(max_imbalance)) * total)
+
+
+def _as_targets(values: npt.ArrayLike, n_classes: int) -> npt.NDArray[np.float64]:
+    try:
+        targets = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError("target_distances must be a matrix of numbers.") from error
+    if targets.shape != (n_classes, n_classes):
+        raise InvalidInputError(
+            f"target_distances must have shape ({n_classes}, {n_classes}), not {targets.shape}."
+        )
+    np.fill_diagonal(targets, 0)
+    if not np.isfinite(targets).all() or (targets < 0).any():
+        raise InvalidInputError("target_distances must be finite and not negative.")
+    if not np.array_equal(targets, targets.T):
+        p, q = np.argwhere(targets != targets.T)[0].tolist()
+        raise InvalidInputError(
+            f"target_distances must be symmetric; entries {p}, {q} and {q}, {p} differ."
+        )
+    targets.setflags(write=False)
+    return targets

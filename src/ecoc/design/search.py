@@ -1,0 +1,236 @@
+"""Local search for codebooks: simulated annealing over k x L matrices of +1 and -1.
+
+A run asks for one fixed goal: every row distance at least t, every pair of columns
+separated, every column balanced. Its energy adds up how far each of these is missed, so
+energy 0 is a solution. The search asks for the bound first, then for less until a run
+succeeds, and spends what is left on asking again for more. Turning one entry changes k row
+distances and L column products, which is all the work a move takes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc._checks import RandomState, check_int, check_number, check_random_state
+from ecoc.codes import Codebook, Provenance
+from ecoc.design import _annealing
+from ecoc.design.problem import DesignProblem, balance_limit
+from ecoc.errors import InvalidCodebookError
+
+__all__ = ["SearchResult", "search_codebook"]
+
+Matrix = npt.NDArray[np.int8]
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResult:
+    """What a search found.
+
+    Attributes
+    ----------
+    codebook : Codebook or None
+        The best codebook found; None if no run met the rules for columns.
+    objective : float or None
+        Its objective.
+    n_runs, n_moves : int
+        How much was tried.
+    seconds : float
+        How long it took.
+    """
+
+    codebook: Codebook | None
+    objective: float | None
+    n_runs: int
+    n_moves: int
+    seconds: float
+
+
+def search_codebook(
+    problem: DesignProblem,
+    *,
+    bound: float | None = None,
+    n_starts: int = 8,
+    n_moves: int = 2_000_000,
+    time_limit: float | None = None,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    start: Codebook | None = None,
+    progress: Callable[[Codebook, float], object] | None = None,
+) -> SearchResult:
+    """Search for a good codebook; nothing is proved about it.
+
+    Parameters
+    ----------
+    problem : DesignProblem
+        What is wanted. All n_columns columns are used.
+    bound : float, optional
+        A bound on the objective; a codebook that meets it ends the search.
+    n_starts : int, default=8
+        Runs for each goal that is tried.
+    n_moves : int, default=2_000_000
+        Moves of each run.
+    time_limit : float, optional
+        Seconds. Without it the result depends on the seed alone.
+    random_state : int, Generator or None
+        The seed.
+    n_jobs : int, optional
+        Runs at a time, through joblib.
+    start : Codebook, optional
+        A solution to improve on.
+    progress : callable, optional
+        Called with each better codebook and its objective.
+
+    Returns
+    -------
+    SearchResult
+        Ctrl-C ends the search and keeps the best so far.
+
+    Examples
+    --------
+    >>> problem = DesignProblem(8, 16, min_column_distance=2)
+    >>> found = search_codebook(problem, bound=8, random_state=0)
+    >>> found.objective, found.codebook.min_row_distance
+    (8, 8)
+    """
+    check_int("n_starts", n_starts, minimum=1)
+    check_int("n_moves", n_moves, minimum=1)
+    if time_limit is not None:
+        check_number("time_limit", time_limit, minimum=0)
+    search = _Search(
+        problem=problem,
+        generator=check_random_state(random_state),
+        deadline=None if time_limit is None else time.monotonic() + time_limit,
+        n_starts=n_starts,
+        n_moves=n_moves,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    began = time.monotonic()
+    if start is not None and not problem.violations(start):
+        search.offer(start)
+    try:
+        if problem.n_classes > 2:
+            search.run(bound)
+        else:
+            search.offer(Codebook([[1], [-1]]))
+    except KeyboardInterrupt:
+        pass
+    return SearchResult(
+        search.best, search.objective, search.n_runs, search.total_moves, time.monotonic() - began
+    )
+
+
+@dataclass
+class _Search:
+    problem: DesignProblem
+    generator: np.random.Generator
+    deadline: float | None
+    n_starts: int
+    n_moves: int
+    n_jobs: int | None
+    progress: Callable[[Codebook, float], object] | None
+    best: Codebook | None = None
+    objective: float | None = None
+    n_runs: int = 0
+    total_moves: int = 0
+
+    def run(self, bound: float | None) -> None:
+        if not self.problem.maximises:
+            self._approach_targets(bound)
+            return
+        top = self._highest() if bound is None else min(int(bound), self._highest())
+        goal = top
+        while goal > self._reached and not self._out_of_time():
+            if self._round(goal):
+                break
+            goal -= 1
+        # What is left of the time goes into asking again for more.
+        while self.deadline is not None and self._reached < top and not self._out_of_time():
+            self._round(int(self._reached) + 1)
+
+    @property
+    def _reached(self) -> float:
+        return 0 if self.objective is None else self.objective
+
+    def _highest(self) -> int:
+        """No codebook has a larger minimum distance than its average one (Plotkin)."""
+        k, length = self.problem.n_classes, self.problem.n_columns
+        return length * (k * k // 4) // comb(k, 2)
+
+    def _approach_targets(self, bound: float | None) -> None:
+        while not self._out_of_time():
+            self._round(0)
+            met = bound is not None and self.objective is not None and self.objective <= bound
+            if met or self.deadline is None:
+                return
+
+    def _round(self, goal: int) -> bool:
+        """Some runs for one goal; true if one of them reached it."""
+        from joblib import Parallel, delayed, effective_n_jobs
+
+        seeds = self.generator.integers(2**31 - 1, size=self.n_starts).tolist()
+        rules = _rules(self.problem, goal)
+        width = effective_n_jobs(self.n_jobs)
+        for first in range(0, len(seeds), width):
+            runs = Parallel(n_jobs=width)(
+                delayed(_annealing.anneal)(rules, seed, self.n_moves, self.deadline)
+                for seed in seeds[first : first + width]
+            )
+            for matrix, moves in runs:
+                self.n_runs += 1
+                self.total_moves += moves
+                self.offer(None if matrix is None else _codebook(matrix))
+            if self.problem.maximises and self._reached >= goal:
+                return True
+            if self._out_of_time():
+                break
+        return False
+
+    def offer(self, codebook: Codebook | None) -> None:
+        """Keep a codebook if it satisfies the problem and is better than the best."""
+        if codebook is None or self.problem.violations(codebook):
+            return
+        value = self.problem.objective_of(codebook)
+        sign = 1 if self.problem.maximises else -1
+        if self.objective is None or sign * (value - self.objective) > 0:
+            self.best, self.objective = codebook, value
+            if self.progress is not None:
+                self.progress(codebook, value)
+
+    def _out_of_time(self) -> bool:
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
+
+def _rules(problem: DesignProblem, goal: int) -> _annealing.Rules:
+    k = problem.n_classes
+    least, most = problem.separation_limits
+    sizes = np.array(problem.class_sizes or (1,) * k, dtype=np.int64)
+    total = int(sizes.sum())
+    # A constant column has all data on one side, which no rule may allow.
+    limit = total - 1
+    if problem.max_imbalance is not None:
+        limit = min(limit, balance_limit(problem.max_imbalance, problem.class_sizes, k))
+    targets = problem.target_distances
+    return _annealing.Rules(
+        k=k,
+        length=problem.n_columns,
+        goal=goal,
+        product_low=k - 2 * most,
+        product_high=k - 2 * least,
+        sizes=sizes,
+        limit=limit,
+        targets=targets if isinstance(targets, np.ndarray) else np.zeros((0, 0)),
+    )
+
+
+def _codebook(matrix: Matrix) -> Codebook | None:
+    try:
+        return Codebook(matrix, name="designed", provenance=Provenance("annealing"))
+    except InvalidCodebookError:
+        return None

@@ -1,0 +1,162 @@
+"""What every adapter shares: one call of a solver that can be watched and stopped."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc.design.linear_program import LinearProgram
+from ecoc.design.solvers.result import ProgressPoint, Status, Tolerances
+
+__all__ = ["Outcome", "Session", "Settings", "absolute_gap"]
+
+_POLL_SECONDS = 0.05
+
+
+def absolute_gap(program: LinearProgram) -> float:
+    """Return the difference of objective and bound that counts as a proof."""
+    # A whole objective that is less than 1 from its bound is at its bound.
+    return 0.999 if program.integral_objective else 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """How a solver is asked to work; checked before any adapter sees it."""
+
+    time_limit: float | None
+    memory_limit: int | None
+    start: npt.NDArray[np.float64] | None
+    threads: int
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What an adapter hands back, as the solver said it; checked afterwards."""
+
+    status: Status
+    x: npt.NDArray[np.float64] | None
+    bound: float | None
+    n_nodes: int
+    version: str
+    tolerances: Tolerances
+    termination: str
+
+
+@dataclass(eq=False)
+class Session:
+    """One running solve: the solver reports into it and reads from it whether to stop.
+
+    The solver runs in a thread of its own, so that Ctrl-C reaches Python while it works, and
+    so that progress is shown from the caller's thread. Adapters call `report` and `write`
+    from the solver's callbacks, and stop the solver as soon as `stop` holds a reason; if a
+    solver can be stopped from another thread, `on_stop` does it, again and again.
+    """
+
+    settings: Settings
+    progress: Callable[[ProgressPoint], object] | None = None
+    interrupt: Callable[[], bool] | None = None
+    stop: str | None = None
+    on_stop: Callable[[], object] | None = None
+    history: list[ProgressPoint] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+    started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def seconds(self) -> float:
+        """Time since the session began."""
+        return time.perf_counter() - self.started
+
+    def report(self, incumbent: float | None, bound: float | None, n_nodes: int) -> None:
+        """Note an incumbent and a bound if they are news."""
+        known = self.history[-1] if self.history else None
+        if known is None or (known.incumbent, known.bound) != (incumbent, bound):
+            self.history.append(ProgressPoint(self.seconds, incumbent, bound, n_nodes))
+
+    def write(self, text: str) -> None:
+        """Keep a piece of the solver's log."""
+        self.log.append(text)
+
+    def run(self, work: Callable[[], Outcome]) -> Outcome:
+        """Run `work` in a thread; return its outcome, early if anything asks to stop.
+
+        The first Ctrl-C stops the solver, which returns the best it has; a second one, if
+        the solver does not react, is raised.
+        """
+        outcomes: list[Outcome] = []
+        errors: list[BaseException] = []
+        done = threading.Event()
+
+        def target() -> None:
+            try:
+                outcomes.append(work())
+            except BaseException as error:  # noqa: BLE001 - raised again by the caller's thread
+                errors.append(error)
+            finally:
+                done.set()
+
+        self.stop = self._reason_to_stop()
+        thread = threading.Thread(target=target, name="ecoc-solver", daemon=True)
+        thread.start()
+        try:
+            self._watch(done)
+        except KeyboardInterrupt:
+            self.stop = self.stop or "interrupted"
+        except BaseException:
+            self.stop = "interrupted"
+            self._wait(done)
+            raise
+        self._wait(done)
+        thread.join()
+        if errors:
+            raise errors[0]
+        return outcomes[0]
+
+    def _watch(self, done: threading.Event) -> None:
+        shown = 0
+        finished = False
+        while not finished:
+            finished = done.wait(_POLL_SECONDS)
+            points = self.history[shown:]
+            shown += len(points)
+            if self.progress is not None:
+                for point in points:
+                    self.progress(point)
+            self.stop = self.stop or self._reason_to_stop()
+            self._press_stop()
+
+    def _wait(self, done: threading.Event) -> None:
+        while not done.wait(_POLL_SECONDS):
+            self._press_stop()
+
+    def _press_stop(self) -> None:
+        if self.stop is not None and self.on_stop is not None:
+            self.on_stop()
+
+    def _reason_to_stop(self) -> str | None:
+        if self.interrupt is not None and self.interrupt():
+            return "interrupted"
+        limit = self.settings.memory_limit
+        if limit is not None and resident_bytes() > limit:
+            return "memory limit"
+        return None
+
+
+def resident_bytes() -> int:
+    """Return the memory this process holds, or has held at most where only that is known."""
+    try:
+        import resource
+    except ImportError:  # pragma: no cover - not on Windows, which has no such limit
+        return 0
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        return int(statm.read_text().split()[1]) * resource.getpagesize()
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024

@@ -1,0 +1,154 @@
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ecoc.codes import dense_random, read_codebook, write_codebook
+from ecoc.design import read_design
+
+ECOC = Path(sys.executable).with_name("ecoc")
+
+
+def ecoc(*arguments, cwd=None, expect=0):
+    result = subprocess.run(
+        [ECOC, *map(str, arguments)], capture_output=True, cwd=cwd, check=False, text=True
+    )
+    assert result.returncode == expect, result.stderr
+    assert "Traceback" not in result.stderr
+    return result
+
+
+def test_design_then_verify(tmp_path):
+    path = tmp_path / "design.json"
+    shown = ecoc("design", "-k", 7, "-l", 14, "--min-column-distance", 2, "-o", path).stdout
+    assert "OPTIMAL: minimum row distance 7 (the word of highs" in shown
+    assert "OPTIMAL" in ecoc("verify", path).stdout
+    assert read_design(path).objective == 7
+    report = json.loads(ecoc("verify", path, "--json").stdout)
+    assert report["design"]["status"] == "optimal"
+
+
+def test_design_for_machines():
+    found = json.loads(ecoc("design", "-k", 6, "-l", 9, "--rho", 2, "--json").stdout)
+    assert found["status"] == "optimal"
+    assert found["objective"] == found["bound"] == 5
+    assert found["gap"] == 0
+    assert len(found["rows"]) == 6
+
+
+def test_not_proved_exits_with_3_and_verify_says_so(tmp_path):
+    start = tmp_path / "start.json"
+    path = tmp_path / "design.json"
+    write_codebook(dense_random(9, 18, random_state=1), start)
+    result = ecoc("design", "-k", 9, "--warm-start", start, "--time-limit", 0, "-o", path, expect=3)
+    assert "FEASIBLE" in result.stdout
+    assert "FEASIBLE" in ecoc("verify", path, expect=3).stdout
+
+
+def test_a_tampered_design_exits_with_5(tmp_path):
+    path = tmp_path / "design.json"
+    ecoc("design", "-k", 5, "-l", 6, "-o", path)
+    document = json.loads(path.read_text())
+    document["certificate"]["objective"] += 1
+    path.write_text(json.dumps(document))
+    assert "objective is stored as" in ecoc("verify", path, expect=5).stderr
+
+
+def test_the_program_travels_to_another_solver_and_back(tmp_path):
+    ecoc("design", "-k", 6, "-l", 9, "--rho", 2, "--export", "model.mps", cwd=tmp_path)
+    ecoc("design", "-k", 6, "-l", 9, "--rho", 2, "--export", "model.lp", cwd=tmp_path)
+    code = (
+        "import highspy; h = highspy.Highs(); h.setOptionValue('output_flag', False);"
+        "h.readModel('model.mps'); h.run(); h.writeSolution('model.sol', 0)"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
+    shown = ecoc(
+        *("design", "-k", 6, "-l", 9, "--rho", 2, "--import-solution", "model.sol"),
+        cwd=tmp_path,
+        expect=3,
+    ).stdout
+    assert "FEASIBLE: minimum row distance 5, bound unknown" in shown
+
+
+def test_targets_from_a_file(tmp_path):
+    path = tmp_path / "targets.csv"
+    path.write_text("0,2,4\n2,0,2\n4,2,0\n")
+    shown = ecoc("design", "-k", 3, "-l", 3, "--targets", path).stdout
+    assert "OPTIMAL: sum of deviations" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["-k", "40", "-l", "80", "--formulation", "ip3"], 1, "would have 549,755,8"),
+        (["-k", "6", "--rho", "4"], 4, "min_column_distance <= 3"),
+        (["-k", "6", "--rho", "9"], 1, "at most 6"),
+        (["-k", "5", "--balance", "0.1"], 4, "at least 0.2"),
+        (["-k", "5", "-l", "2"], 4, "at least 3 columns"),
+        (["-k", "5", "--class-sizes", "1,x"], 2, "whole numbers"),
+        (["-k", "5", "--class-sizes", "1,2", "--balance", "0.5"], 1, "each of the 5"),
+        (["-k", "5", "--targets", "missing.csv"], 1, "cannot be read"),
+        (["-k", "5", "--warm-start", "missing.json"], 1, "cannot be read"),
+        (["-k", "5", "-o", "a.csv"], 2, ".json or .npz"),
+        (["-k", "5", "-o", "missing/a.json"], 2, "does not exist"),
+        (["-k", "5", "--export", "a.txt"], 2, ".mps or .lp"),
+        (["-k", "5", "--import-solution", "missing.sol"], 1, "missing.sol"),
+        (["-k", "5", "--solver", "cplex"], 2, "cplex"),
+    ],
+)
+def test_wrong_requests_get_one_clear_line(tmp_path, arguments, code, message):
+    assert message in ecoc("design", *arguments, cwd=tmp_path, expect=code).stderr
+
+
+def test_interrupting_keeps_the_best(tmp_path):
+    start, path = tmp_path / "start.json", tmp_path / "design.json"
+    write_codebook(dense_random(13, 26, random_state=0), start)
+    rho = read_codebook(start).min_column_distance()
+    process = subprocess.Popen(
+        [ECOC, "design", "-k", "13", "--rho", str(rho), "--warm-start", start, "-o", path],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(8)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 3, err
+    assert b"FEASIBLE" in out
+    assert read_design(path).objective >= read_codebook(start).min_row_distance
+
+
+@pytest.mark.parametrize("method", ["structured", "greedy", "partitioned"])
+def test_cover_prints_what_it_found(method):
+    found = json.loads(
+        ecoc(
+            *("cover", "-k", 8, "--rho", 3, "--separation", "one-sided"),
+            *("--method", method, "--json"),
+        ).stdout
+    )
+    assert found["edges"] == 1764
+    assert found["cliques"] < found["edges"]
+    assert found["verified"] is True
+    assert found["seconds"] >= 0
+
+
+def test_cover_for_people():
+    shown = ecoc("cover", "-k", 10, "--rho", 3, "--separation", "one-sided").stdout
+    assert "11,475" in shown
+    assert "464" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["-k", "6", "--rho", "9"], 1, "at most 6"),
+        (["-k", "6", "--separation", "literal"], 1, "n_columns (L) must be given"),
+        (["-k", "6", "--parts", "2"], 1, "for method='partitioned' only"),
+        (["-k", "24", "--method", "greedy"], 1, "GiB"),
+    ],
+)
+def test_wrong_covers_get_one_clear_line(arguments, code, message):
+    assert message in ecoc("cover", *arguments, expect=code).stderr

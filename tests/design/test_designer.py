@@ -1,0 +1,227 @@
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ecoc.codes import (
+    Codebook,
+    columns_to_matrix,
+    dense_random,
+    matrix_to_columns,
+    one_vs_rest,
+)
+from ecoc.design import (
+    FORMULATIONS,
+    DesignProblem,
+    Status,
+    available_solvers,
+    build_program,
+    design_codebook,
+    design_from_solution,
+    designer,
+)
+from ecoc.errors import (
+    InfeasibleError,
+    InvalidCodebookError,
+    InvalidInputError,
+    SolverError,
+    TooLargeError,
+)
+
+SOLVERS = available_solvers()
+
+
+def best_by_trying_everything(problem):
+    """The best objective over all sets of admissible columns; None if none is a codebook."""
+    candidates = problem.candidates.to_array().tolist()
+    best = None
+    for size in range(1, min(problem.n_columns, len(candidates)) + 1):
+        for columns in combinations(candidates, size):
+            try:
+                code = Codebook(columns_to_matrix(columns, problem.n_classes))
+            except InvalidCodebookError:
+                continue
+            if problem.violations(code):
+                continue
+            value = problem.objective_of(code)
+            better = best is None or (value > best if problem.maximises else value < best)
+            best = value if better else best
+    return best
+
+
+def design(problem, **settings):
+    arguments = {k: v for k, v in problem.to_plain().items() if k not in {"n_classes", "n_columns"}}
+    return design_codebook(problem.n_classes, problem.n_columns, **arguments, **settings)
+
+
+@st.composite
+def problems(draw, max_classes=4):
+    k = draw(st.integers(2, max_classes))
+    sizes = draw(st.none() | st.lists(st.integers(1, 5), min_size=k, max_size=k))
+    wanted = {
+        "min_column_distance": draw(st.none() | st.integers(1, k)),
+        "separation": draw(st.sampled_from(["two-sided", "one-sided", "literal"])),
+        "max_imbalance": draw(st.none() | st.sampled_from([0.0, 0.2, 0.34, 0.5, 1.0])),
+        "class_sizes": sizes,
+    }
+    if draw(st.booleans()):
+        upper = draw(st.lists(st.integers(0, 5), min_size=k * k, max_size=k * k))
+        triangle = np.triu(np.array(upper).reshape(k, k), 1)
+        wanted |= {"objective": "target-distances", "target_distances": triangle + triangle.T}
+    return DesignProblem(k, draw(st.integers(1, 7)), **wanted)
+
+
+@given(problems(), st.sampled_from(FORMULATIONS), st.sampled_from(SOLVERS))
+@settings(max_examples=150)
+def test_every_formulation_and_solver_finds_the_best_of_all(problem, formulation, solver):
+    expected = best_by_trying_everything(problem)
+    try:
+        found = design(problem, formulation=formulation, solver=solver)
+    except InfeasibleError:
+        assert expected is None
+        return
+    assert found.status is Status.OPTIMAL
+    assert found.objective == expected == found.bound
+    assert not problem.violations(found.codebook)
+    assert found.gap == 0
+
+
+@pytest.mark.parametrize("rule", ["two-sided", "one-sided"])
+@pytest.mark.parametrize(("length", "rho"), [(4, 2), (6, 2), (3, 1), (5, 1)])
+def test_five_classes_against_all_subsets(length, rho, rule):
+    problem = DesignProblem(5, length, min_column_distance=rho, separation=rule)
+    expected = best_by_trying_everything(problem)
+    for formulation in FORMULATIONS:
+        assert design(problem, formulation=formulation).objective == expected
+
+
+@pytest.mark.parametrize(
+    ("k", "length", "rho", "rule", "optimum"),
+    [
+        (7, 14, 2, "two-sided", 7),
+        (7, 14, 2, "one-sided", 7),
+        (8, 16, 3, "two-sided", 4),
+        (8, 16, 3, "one-sided", 8),
+        (6, 14, None, "two-sided", 7),
+        (5, 13, None, "two-sided", 6),
+    ],
+)
+def test_known_optima(k, length, rho, rule, optimum):
+    found = design_codebook(k, length, min_column_distance=rho, separation=rule)
+    assert (found.status, found.objective) == (Status.OPTIMAL, optimum)
+    assert found.codebook.min_row_distance == optimum
+    if rho is not None:
+        assert found.codebook.min_column_distance(rule) >= rho
+
+
+def test_all_columns_are_the_design_where_fewer_exist():
+    found = design_codebook(4, 20)
+    assert found.codebook.n_columns == 7
+    assert found.certificate.kind == "exhaustive"
+    assert found.notes == (
+        "Only 7 admissible columns exist where 20 are allowed; all of them are used.",
+    )
+    assert found.objective == 4
+
+
+def test_a_note_tells_that_fewer_columns_are_used():
+    found = design_codebook(8, 16, min_column_distance=3)
+    assert found.codebook.n_columns < 16
+    assert f"{found.codebook.n_columns} columns are used" in found.notes[0]
+
+
+def test_balance_by_class_sizes_shrinks_the_program():
+    sizes = [70, 76, 17, 13, 9, 29]
+    found = design_codebook(6, 12, min_column_distance=2, max_imbalance=0.3, class_sizes=sizes)
+    assert build_program(found.problem).columns.size == 15
+    assert found.objective == 4
+    assert found.codebook.column_balance(sizes).max_imbalance <= 0.3
+
+
+def test_programs_that_do_not_fit_are_refused_at_once():
+    for k in (40, 63, 200):
+        with pytest.raises(TooLargeError, match=r"IP3 for \d+ classes would have [\d,]+ variables"):
+            design_codebook(k, 2 * k)
+    with pytest.raises(TooLargeError, match="dense_random"):
+        design_codebook(16, 32, min_column_distance=5, formulation="ip1")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"formulation": "ip4"}, "formulation must be one of 'ip1', 'ip2', 'ip3'"),
+        ({"solver": "cplex"}, "solver must be one of"),
+        ({"time_limit": -1}, "time_limit must be at least 0"),
+        ({"random_state": "x"}, "random_state"),
+        ({"warm_start": one_vs_rest(4)}, "it has 4 classes where 6 are asked for"),
+        ({"warm_start": "a.json"}, "must be a Codebook"),
+    ],
+)
+def test_settings_are_checked_before_any_work(settings, message):
+    with pytest.raises(InvalidInputError, match=message):
+        design_codebook(6, 12, min_column_distance=2, **settings)
+
+
+def test_a_limit_is_never_optimal_and_keeps_the_start():
+    start = dense_random(9, 18, random_state=1)
+    rho = start.min_column_distance()
+    found = design_codebook(9, 18, min_column_distance=rho, warm_start=start, time_limit=0)
+    assert found.status is Status.FEASIBLE
+    assert found.codebook.is_equivalent(start)
+    assert found.objective == start.min_row_distance
+    assert found.bound is None or found.bound > found.objective
+
+
+def test_a_limit_without_a_codebook_is_unknown():
+    found = design_codebook(9, 18, min_column_distance=3, time_limit=0)
+    assert found.status is Status.UNKNOWN
+    assert found.codebook is None
+    assert "no codebook found" in found.verdict
+    with pytest.raises(InvalidInputError, match="cannot be saved"):
+        found.save("a.json")
+
+
+def test_a_warm_start_is_the_first_incumbent():
+    best = design_codebook(7, 14, min_column_distance=2)
+    points = []
+    again = design_codebook(7, 14, min_column_distance=2, warm_start=best, progress=points.append)
+    assert again.objective == best.objective
+    incumbents = [point.incumbent for point in again.history if point.incumbent is not None]
+    assert incumbents[0] == best.objective
+    assert points
+
+
+def test_one_seed_gives_one_codebook():
+    first, second = (design_codebook(7, 12, min_column_distance=2, random_state=3) for _ in "ab")
+    assert first.codebook == second.codebook
+    assert first.codebook.provenance.seed == 3
+
+
+def test_a_solver_that_lies_is_caught(monkeypatch):
+    honest = designer.solve_program
+
+    def liar(problem, program, **settings):
+        result = honest(problem, program, **settings)
+        return replace(result, objective=result.objective + 1, bound=result.bound + 1)
+
+    monkeypatch.setattr(designer, "solve_program", liar)
+    with pytest.raises(SolverError, match="claims 6 where the codebook has 5"):
+        design_codebook(6, 9, min_column_distance=2)
+
+
+def test_solutions_from_elsewhere_are_checked_and_not_called_optimal():
+    problem = DesignProblem(6, 10, min_column_distance=2)
+    program = build_program(problem)
+    best = design(problem)
+    x = program.start_vector(matrix_to_columns(best.codebook.matrix))
+    found = design_from_solution(problem, program, x, "other.sol")
+    assert found.status is Status.FEASIBLE
+    assert found.objective == best.objective
+    assert found.bound is None
+    x[:] = 0
+    x[:2] = 1
+    with pytest.raises(SolverError, match="no codebook"):
+        design_from_solution(problem, program, x, "other.sol")

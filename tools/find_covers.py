@@ -1,0 +1,311 @@
+"""Search for the tables of small clique covers that ecoc ships.
+
+A table gives each generator a syndrome, that is, a linear code, and names the
+syndromes at which cliques are centred. For a given code the choice of syndromes
+is a hitting-set problem with few items: a pair of words y, y + d is in a clique
+of shape O centred at u exactly if u = y + o for an o in O with o + d in O, so
+only the syndrome of y and the difference d matter. A symmetry of the code makes
+the problem smaller still.
+
+    python tools/find_covers.py 13 4 --separation two-sided --time-limit 60
+
+The best table found is verified on every edge of the graph and printed; with
+--output it is put into a table file if it is smaller than what is there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc.graphs import CliqueCover, ConflictGraph, verify_cover
+from ecoc.graphs.structured import list_generators, place_shapes, table_shapes
+from ecoc.graphs.tables import CoverTable
+from hitting_set import small_hitting_set
+
+Ints = npt.NDArray[np.int64]
+
+_TRIES = 10_000
+
+
+class Code(NamedTuple):
+    """A syndrome for each generator, and how many of the first may be rotated."""
+
+    syndromes: tuple[int, ...]
+    n_rotated: int
+
+
+def main() -> None:
+    """Search as the command line says."""
+    options = _parse()
+    generators = list_generators(options.n_classes, options.separation)
+    graph = ConflictGraph(options.n_classes, options.min_column_distance, options.separation)
+    rng = np.random.default_rng(options.seed)
+    end = time.monotonic() + options.time_limit
+    best: CoverTable | None = None
+    fewest = graph.n_edges + 1
+    for code in _codes(len(generators), options, rng):
+        if best is not None and time.monotonic() > end:
+            break
+        n_bits = max(s.bit_length() for s in code.syndromes)
+        per_syndrome = 1 << (options.n_classes - 1 - n_bits)
+        table = find_table(
+            graph,
+            generators,
+            code,
+            time_limit=min(options.time_per_code, options.time_limit),
+            seed=int(rng.integers(1 << 30)),
+        )
+        count = _n_centres(table) * per_syndrome
+        if count < fewest:
+            print(f"{count} cliques: {' '.join(f'{s:x}' for s in code.syndromes)}", flush=True)
+            best, fewest = table, count
+    if best is None:
+        raise SystemExit("No code to try; give --syndrome-bits or --syndromes.")
+    cover = _cover(graph, best)
+    report = verify_cover(graph, cover)
+    print(f"{cover.n_cliques} cliques, {report}")
+    if not report.verified:
+        raise SystemExit(1)
+    best = replace(best, min_generators=_least_generators(best, options.separation))
+    print(json.dumps(best.to_json()))
+    if options.output is not None:
+        _store(options.output, best, graph)
+
+
+def find_table(
+    graph: ConflictGraph, generators: list[int], code: Code, *, time_limit: float, seed: int
+) -> CoverTable:
+    """Choose syndromes for a code such that the cliques centred at them cover the graph."""
+    rows, label, costs = _rows(graph, generators, code)
+    chosen = small_hitting_set(rows, costs, time_limit=time_limit, seed=seed)
+    n_syndromes = 1 << max(s.bit_length() for s in code.syndromes)
+    items = np.flatnonzero(np.isin(label, chosen))
+    masks = [0] * len(generators)
+    for item in items.tolist():
+        shape, t = divmod(item, n_syndromes)
+        if graph.min_column_distance % 2 or t < t ^ code.syndromes[shape]:
+            masks[shape] |= 1 << t
+    if graph.min_column_distance % 2:
+        return CoverTable(graph.min_column_distance, code.syndromes, balls=masks[0])
+    return CoverTable(graph.min_column_distance, code.syndromes, double_balls=tuple(masks))
+
+
+def _rows(
+    graph: ConflictGraph, generators: list[int], code: Code
+) -> tuple[tuple[Ints, Ints], Ints, Ints]:
+    """Return the hitting-set problem: rows of labels, the label of each item, costs."""
+    n_syndromes = 1 << max(s.bit_length() for s in code.syndromes)
+    step = _rotation(code, n_syndromes)
+    single = graph.min_column_distance % 2 == 1
+    label, costs = _orbits(code, step, n_syndromes, single=single)
+    # A row and its rotated row are the same, so some syndromes stand for all.
+    starts = np.flatnonzero(np.arange(n_syndromes) == _least_in_orbit(step)).tolist()
+    unique = {
+        np.unique(label[items ^ s]).tobytes()
+        for items in _options(graph, generators, code, n_syndromes)
+        for s in starts
+    }
+    rows = [np.frombuffer(row, dtype=np.int64) for row in sorted(unique)]
+    indptr = np.cumsum([0, *(row.size for row in rows)])
+    return (indptr, np.concatenate(rows)), label, costs
+
+
+def _options(
+    graph: ConflictGraph, generators: list[int], code: Code, n_syndromes: int
+) -> list[Ints]:
+    """Return for each difference d the items, any of which holds a pair (y, y + d) with H y = 0."""
+    rho = graph.min_column_distance
+    whole = CoverTable(rho, code.syndromes, balls=1, double_balls=(1,) * len(generators))
+    ball, *double_balls = (offsets for _, offsets in table_shapes(whole, generators))
+    word_syndrome = np.zeros(1, dtype=np.int64)
+    for s in code.syndromes[: graph.n_classes - 1]:
+        word_syndrome = np.concatenate((word_syndrome, word_syndrome ^ s))
+    differences = graph.differences()
+    found: list[list[Ints]] = [[] for _ in differences]
+    for shape, offsets in enumerate([ball] if rho % 2 else double_balls):
+        inside = np.zeros(word_syndrome.size, dtype=np.bool_)
+        inside[offsets] = True
+        fits = inside[differences[:, None] ^ offsets]
+        for d in np.flatnonzero(fits.any(axis=1)).tolist():
+            found[d].append(np.unique(word_syndrome[offsets[fits[d]]]) + shape * n_syndromes)
+    options = [np.concatenate(items) for items in found]
+    return list({items.tobytes(): items for items in options}.values())
+
+
+def _rotation(code: Code, n_syndromes: int) -> Ints:
+    """Return what rotating the first generators does to each syndrome."""
+    q = code.n_rotated
+    image = {0: 0}
+    for i, s in enumerate(code.syndromes):
+        target = code.syndromes[(i + 1) % q] if i < q else s
+        if s in image:
+            if image[s] != target:
+                return np.arange(n_syndromes)
+            continue
+        image |= {known ^ s: known_image ^ target for known, known_image in image.items()}
+    return np.array([image.get(t, t) for t in range(n_syndromes)])
+
+
+def _least_in_orbit(step: Ints) -> Ints:
+    least = np.arange(step.size)
+    image = step
+    while not np.array_equal(image, np.arange(step.size)):
+        least = np.minimum(least, image)
+        image = step[image]
+    return least
+
+
+def _orbits(code: Code, step: Ints, n_syndromes: int, *, single: bool) -> tuple[Ints, Ints]:
+    """Return the orbit of each item (shape, syndrome), and how many cliques an orbit costs."""
+    q = 0 if np.array_equal(step, np.arange(step.size)) else code.n_rotated
+    n_shapes = 1 if single else len(code.syndromes)
+    label = np.full(n_shapes * n_syndromes, -1, dtype=np.int64)
+    costs: list[int] = []
+    for item in range(label.size):
+        if label[item] >= 0:
+            continue
+        shape, t = divmod(item, n_syndromes)
+        orbit = set()
+        while shape * n_syndromes + t not in orbit:
+            orbit.add(shape * n_syndromes + t)
+            if not single:
+                orbit.add(shape * n_syndromes + (t ^ code.syndromes[shape]))
+                shape = (shape + 1) % q if shape < q else shape
+            t = int(step[t])
+        label[list(orbit)] = len(costs)
+        costs.append(len(orbit))
+    return label, np.array(costs)
+
+
+def _codes(
+    n_generators: int, options: argparse.Namespace, rng: np.random.Generator
+) -> Iterator[Code]:
+    """Produce the given code, or cyclic ones and then many random ones."""
+    if options.syndromes:
+        yield Code(tuple(int(s, 16) for s in options.syndromes.split()), options.rotate)
+        return
+    two_sided = options.separation == "two-sided"
+    bits = options.syndrome_bits
+    if not options.random_only:
+        for length in (n_generators, n_generators - 1):
+            for polynomial in _divisors(length):
+                for code in _cyclic(length, polynomial, n_generators - length):
+                    total = int(np.bitwise_xor.reduce(code.syndromes))
+                    m = max(s.bit_length() for s in code.syndromes)
+                    distinct = len({*code.syndromes, 0}) == n_generators + 1
+                    if (
+                        distinct
+                        and m <= bits
+                        and m < options.n_classes
+                        and not (two_sided and total)
+                    ):
+                        yield code
+    for _ in range(_TRIES if 2**bits > n_generators else 0):
+        syndromes = [1 << i for i in range(bits)]
+        rest = np.setdiff1d(np.arange(1, 1 << bits), syndromes)
+        rng.shuffle(rest)
+        syndromes += rest[: n_generators - bits].tolist()
+        if two_sided:
+            syndromes[-1] = int(np.bitwise_xor.reduce(syndromes[:-1]))
+        if len({*syndromes, 0}) == n_generators + 1:
+            yield Code(tuple(syndromes), 0)
+
+
+def _divisors(length: int) -> Iterator[int]:
+    """Produce the polynomials over GF(2), as bits, that divide x^length + 1."""
+    for polynomial in range(3, 1 << min(length, 12), 2):
+        if _remainder(1 << length ^ 1, polynomial) == 0:
+            yield polynomial
+
+
+def _remainder(value: int, polynomial: int) -> int:
+    degree = polynomial.bit_length()
+    while value.bit_length() >= degree:
+        value ^= polynomial << (value.bit_length() - degree)
+    return value
+
+
+def _cyclic(length: int, polynomial: int, n_more: int) -> Iterator[Code]:
+    """Produce the cyclic code of a polynomial, extended by a parity bit if there is room."""
+    powers = [_remainder(1 << i, polynomial) for i in range(length)]
+    if n_more == 0:
+        yield Code(tuple(powers), length)
+    else:
+        yield Code((*(2 * p + 1 for p in powers), 1), length)
+
+
+def _n_centres(table: CoverTable) -> int:
+    return table.balls.bit_count() + sum(mask.bit_count() for mask in table.double_balls)
+
+
+def _cover(graph: ConflictGraph, table: CoverTable) -> CliqueCover:
+    generators = list_generators(graph.n_classes, graph.separation)
+    return place_shapes(table_shapes(table, generators), graph)
+
+
+def _least_generators(table: CoverTable, separation: str) -> int:
+    """Return how many generators the table serves at least, found by verifying."""
+    least = len(table.syndromes)
+    while separation == "one-sided" and least > table.min_column_distance:
+        smaller = ConflictGraph(least, table.min_column_distance, separation)
+        if not verify_cover(smaller, _cover(smaller, table)).verified:
+            break
+        least -= 1
+    return least
+
+
+def _store(path: Path, table: CoverTable, graph: ConflictGraph) -> None:
+    """Put a table into a file, in place of one for the same graph that is larger."""
+    entries = json.loads(path.read_text(encoding="utf-8"))["tables"] if path.exists() else []
+    tables = [CoverTable.from_json(entry) for entry in entries]
+    same = [
+        other
+        for other in tables
+        if other.min_column_distance == table.min_column_distance
+        and len(other.syndromes) == len(table.syndromes)
+    ]
+    if any(_cover(graph, other).n_cliques <= _cover(graph, table).n_cliques for other in same):
+        print(f"{path} already has a table that is as good.")
+        return
+    tables = sorted(
+        [table, *(other for other in tables if other not in same)],
+        key=lambda t: (t.min_column_distance, len(t.syndromes)),
+    )
+    lines = ",\n".join(json.dumps(t.to_json()) for t in tables)
+    path.write_text(f'{{"tables": [\n{lines}\n]}}\n', encoding="utf-8")
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("n_classes", type=int, help="the number of classes, k")
+    parser.add_argument("min_column_distance", type=int, help="the column separation, rho")
+    parser.add_argument("--separation", choices=("one-sided", "two-sided"), default="two-sided")
+    parser.add_argument(
+        "--syndrome-bits",
+        type=int,
+        default=8,
+        help="at most so many; random codes have just so many",
+    )
+    parser.add_argument("--syndromes", help="try one code: hexadecimal syndromes of the generators")
+    parser.add_argument(
+        "--rotate", type=int, default=0, help="with --syndromes: the first so many may be rotated"
+    )
+    parser.add_argument("--random-only", action="store_true", help="try no cyclic codes")
+    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds in all")
+    parser.add_argument("--time-per-code", type=float, default=2.0, help="seconds for one code")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--output", type=Path, help="a table file to improve or make")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
