@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["AnyGraph", "Graph"]
 
+_LISTED = "Use adjacency(), which is there already."
+
 
 @dataclass(frozen=True, eq=False)
 class Graph:
@@ -97,7 +99,7 @@ class Graph:
 
     def edges(self, *, max_bytes: int = MAX_BYTES) -> npt.NDArray[np.int32]:
         """Return all edges (v, w), v < w, in one array."""
-        check_memory(f"The list of {self.n_edges:,} edges", 16 * self.n_edges, max_bytes, "")
+        check_memory(f"The list of {self.n_edges:,} edges", 16 * self.n_edges, max_bytes, _LISTED)
         sources = np.repeat(np.arange(self.n_vertices, dtype=np.int32), self.degrees())
         return np.column_stack((sources, self.indices))[sources < self.indices]
 
