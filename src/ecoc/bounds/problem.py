@@ -1,0 +1,134 @@
+"""What is to be bounded: the minimum row distance of codebooks of one shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb
+
+from ecoc._checks import check_choice, check_int
+from ecoc.errors import InvalidInputError
+
+__all__ = ["BoundProblem"]
+
+_SEPARATIONS = ("two-sided", "one-sided", "literal")
+
+
+@dataclass(frozen=True)
+class BoundProblem:
+    """Codebooks of k rows and at most L distinct columns, whose row distance is bounded.
+
+    Columns are dichotomies: constant ones are excluded, and so are two columns that are
+    equal or complementary.
+
+    Parameters
+    ----------
+    n_classes : int
+        The number of rows, k.
+    n_columns : int
+        The most columns allowed, L.
+    column_counts : tuple of int, optional
+        How many columns are admissible whose smaller side has 1, 2, ..., k // 2 classes.
+        None admits every column.
+    min_column_distance : int, default=1
+        The column separation, rho.
+    separation : {"two-sided", "one-sided", "literal"}, default="two-sided"
+        Which distances d of two columns with +1 for the first class are enough:
+        rho <= d <= k - rho, rho <= d, or rho <= d <= L - rho.
+
+    Examples
+    --------
+    >>> problem = BoundProblem(10, 20, min_column_distance=3)
+    >>> problem.column_distances
+    (3, 7)
+    >>> problem.n_admissible(1000)
+    511
+    """
+
+    n_classes: int
+    n_columns: int
+    column_counts: tuple[int, ...] | None = None
+    min_column_distance: int = 1
+    separation: str = "two-sided"
+
+    def __post_init__(self) -> None:
+        k = check_int("n_classes", self.n_classes, minimum=2)
+        check_int("n_columns", self.n_columns, minimum=1)
+        check_int("min_column_distance", self.min_column_distance, minimum=1, maximum=k)
+        check_choice("separation", self.separation, _SEPARATIONS)
+        if self.column_counts is not None:
+            object.__setattr__(self, "column_counts", _check_counts(self.column_counts, k))
+
+    @property
+    def n_pairs(self) -> int:
+        """The number of pairs of rows."""
+        return comb(self.n_classes, 2)
+
+    @property
+    def column_distances(self) -> tuple[int, int]:
+        """The least and largest distance of two columns that have +1 for the first class."""
+        k, rho = self.n_classes, self.min_column_distance
+        if self.separation == "two-sided":
+            return rho, k - rho
+        if self.separation == "literal":
+            return rho, min(k - 1, self.n_columns - rho)
+        return rho, k - 1
+
+    def n_of_size(self, size: int, limit: int) -> int:
+        """Count admissible columns whose smaller side has `size` classes, up to `limit`."""
+        if self.column_counts is not None:
+            return min(limit, self.column_counts[size - 1])
+        return _count_of_size(self.n_classes, size, limit)
+
+    def n_admissible(self, limit: int) -> int:
+        """Count admissible columns, up to `limit`."""
+        total = 0
+        for size in range(self.n_classes // 2, 0, -1):
+            total += self.n_of_size(size, limit - total)
+            if total == limit:
+                break
+        return total
+
+    def largest_sum(self, n_columns: int) -> int:
+        """Return the largest sum of all row distances that `n_columns` columns can give.
+
+        A column with w classes on one side separates w (k - w) pairs, so the most balanced
+        columns are taken first, as many as there are.
+
+        Examples
+        --------
+        >>> BoundProblem(5, 13).largest_sum(13)  # ten columns 2|3 and three columns 1|4
+        72
+        """
+        k, total, left = self.n_classes, 0, n_columns
+        for size in range(k // 2, 0, -1):
+            taken = self.n_of_size(size, left)
+            total += taken * size * (k - size)
+            left -= taken
+            if not left:
+                break
+        return total
+
+
+def _count_of_size(n_classes: int, size: int, limit: int) -> int:
+    # C(k, s) >= 2^s for s <= k / 2: where that is enough, a huge number need not be made.
+    if size - 1 > limit.bit_length():
+        return limit
+    count = comb(n_classes, size)
+    return min(limit, count // 2 if 2 * size == n_classes else count)
+
+
+def _check_counts(counts: tuple[int, ...], n_classes: int) -> tuple[int, ...]:
+    checked = tuple(check_int(f"column_counts[{i}]", n, minimum=0) for i, n in enumerate(counts))
+    if len(checked) != n_classes // 2:
+        raise InvalidInputError(
+            f"column_counts must have {n_classes // 2} entries for {n_classes} classes (smaller "
+            f"sides of 1 to {n_classes // 2} classes), not {len(checked)}."
+        )
+    for size, count in enumerate(checked, start=1):
+        most = _count_of_size(n_classes, size, count + 1)
+        if count > most:
+            raise InvalidInputError(
+                f"column_counts[{size - 1}] must be at most {most}, the number of columns of "
+                f"{n_classes} classes with a side of {size}, not {count}."
+            )
+    return checked

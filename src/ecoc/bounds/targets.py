@@ -1,0 +1,168 @@
+"""A lower bound on the deviation from target distances (equation 19 of the paper)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc._checks import check_int
+from ecoc.bounds.bound import Proof
+from ecoc.bounds.problem import BoundProblem
+from ecoc.errors import InvalidInputError
+
+__all__ = ["TargetBound", "exact_targets", "target_bound"]
+
+_MAX_GROUP = 18
+_GROUP = 10
+_MAX_DENOMINATOR = 1 << 20
+
+
+@dataclass(frozen=True)
+class TargetBound:
+    """A lower bound on the sum of deviations of row distances from their targets.
+
+    Attributes
+    ----------
+    name : {"cut", "sum"}
+        Which argument it is.
+    value : Fraction
+        No codebook deviates less in all.
+    proof : dict
+        Plain JSON data for :func:`check_target_bound`.
+    reason : str
+        The argument in a line.
+    """
+
+    name: str
+    value: Fraction
+    proof: Proof
+    reason: str
+
+
+def target_bound(n_columns: int, targets: npt.ArrayLike) -> TargetBound:
+    """Bound the sum of abs(d_pq - target_pq) over pairs of rows from below.
+
+    Two arguments, the better of which is returned. *Cut*: the parities of row distances are
+    those of a cut of the class set (see :func:`parity_bound`), so the deviation is at least
+    the least, over all cuts, of the distances of targets to the nearest numbers of the right
+    parity between 0 and L. Up to 18 classes all cuts are tried; beyond, cuts of groups of 10
+    classes, and pairs across groups may have any parity. *Sum*: L columns separate only so
+    many pairs in all, and targets may ask for more.
+
+    Parameters
+    ----------
+    n_columns : int
+        The most columns allowed, L.
+    targets : array of shape (n_classes, n_classes)
+        The targets; symmetric, the diagonal is not used.
+
+    Returns
+    -------
+    TargetBound
+        The bound, zero if neither argument gives more.
+
+    Examples
+    --------
+    >>> target_bound(4, [[0, 1, 1], [1, 0, 1], [1, 1, 0]])
+    TargetBound(name='cut', value=Fraction(1, 1), proof={'denominator': 1, 'groups': [[0, 1, 2]]},
+                reason='row distances have the parities of a cut of the classes, and no cut fits
+                the targets better.')
+    """
+    n_columns = check_int("n_columns", n_columns, minimum=1)
+    exact = exact_targets(targets)
+    k = len(exact)
+    pairs = [exact[p][q] for q in range(k) for p in range(q)]
+    most = BoundProblem(k, n_columns).largest_sum(n_columns)
+    excess = sum(pairs, Fraction(0)) - most
+
+    denominator = lcm(*(target.denominator for target in pairs))
+    denominator = min(denominator, _MAX_DENOMINATOR)
+    step = k if k <= _MAX_GROUP else _GROUP
+    groups = [list(range(start, min(start + step, k))) for start in range(0, k, step)]
+    costs = _parity_costs(exact, n_columns, denominator)
+    inside = sum(_least_cut(costs[:, group][:, :, group]) for group in groups)
+    group_of = np.arange(k) // step
+    across = costs.min(axis=0)[group_of[:, None] < group_of].sum()
+    cut = Fraction(int(inside) + int(across), denominator)
+
+    if excess > cut:
+        return TargetBound(
+            "sum",
+            excess,
+            {"largest_sum": most},
+            f"{n_columns} columns separate at most {most} pairs in all, fewer than the targets.",
+        )
+    return TargetBound(
+        "cut",
+        cut,
+        {"denominator": denominator, "groups": groups},
+        "row distances have the parities of a cut of the classes, and no cut fits the targets "
+        "better.",
+    )
+
+
+def exact_targets(targets: npt.ArrayLike) -> list[list[Fraction]]:
+    """Return targets as exact numbers, after checking that they are a symmetric matrix.
+
+    Examples
+    --------
+    >>> exact_targets([[0, 2.5], [2.5, 0]])[0][1]
+    Fraction(5, 2)
+    """
+    try:
+        matrix = np.asarray(targets, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError("targets must be a square matrix of numbers.") from error
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] < 2:
+        raise InvalidInputError(
+            "targets must be a square matrix with a row and a column for each of at least 2 "
+            f"classes, not of shape {matrix.shape}."
+        )
+    off_diagonal = matrix[~np.eye(len(matrix), dtype=bool)]
+    if not (np.isfinite(off_diagonal).all() and (np.abs(off_diagonal) <= 1e6).all()):
+        raise InvalidInputError("targets must be finite and of reasonable size (up to 1e6).")
+    matrix = np.where(np.eye(len(matrix), dtype=bool), 0.0, matrix)
+    if not np.array_equal(matrix, matrix.T):
+        raise InvalidInputError("targets must be symmetric.")
+    return [[Fraction(entry) for entry in row] for row in matrix.tolist()]
+
+
+def _parity_costs(
+    targets: Sequence[Sequence[Fraction]], n_columns: int, denominator: int
+) -> npt.NDArray[np.int64]:
+    """Return, for even and odd distances, the least deviations in units of 1/denominator."""
+    k = len(targets)
+    costs = np.zeros((2, k, k), dtype=np.int64)
+    for q in range(k):
+        for p in range(q):
+            for parity in range(2):
+                deviation = _deviation(targets[p][q], parity, n_columns)
+                costs[parity, p, q] = costs[parity, q, p] = deviation * denominator // 1
+    return costs
+
+
+def _deviation(target: Fraction, parity: int, n_columns: int) -> Fraction:
+    highest = n_columns - (n_columns - parity) % 2
+    below = min(highest, max(parity, int((target - parity) // 2) * 2 + parity))
+    above = min(highest, below + 2)
+    return min(abs(target - below), abs(target - above))
+
+
+def _least_cut(costs: npt.NDArray[np.int64]) -> int:
+    """Return the least cost over all cuts, the first class on a fixed side."""
+    even, odd = costs
+    totals = np.zeros(1, dtype=np.int64)
+    for p in range(1, even.shape[0]):
+        # Entry s of `extra`: what class p adds on side 0, the others standing as the bits of s.
+        extra = np.zeros(1, dtype=np.int64) + even[0, p]
+        flipped = np.zeros(1, dtype=np.int64) + odd[0, p]
+        for q in range(1, p):
+            extra = np.concatenate((extra + even[q, p], extra + odd[q, p]))
+            flipped = np.concatenate((flipped + odd[q, p], flipped + even[q, p]))
+        totals = np.concatenate((totals + extra, totals + flipped))
+    return int(totals.min())

@@ -1,0 +1,156 @@
+"""How many binary words fit: the elementary bounds of coding theory.
+
+The rows of a codebook are words of length L, and its columns, with +1 for the first class,
+are words of length k - 1. An argument gets a family of words and a number, and proves that
+fewer words than that fit, or returns None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import comb
+from typing import TypeAlias
+
+from ecoc.bounds.bound import Proof
+
+__all__ = [
+    "ELEMENTARY",
+    "Argument",
+    "Words",
+    "alone",
+    "greedy_size",
+    "grey_rankin",
+    "hamming",
+    "plotkin",
+    "singleton",
+]
+
+_MAX_HAMMING_LENGTH = 512
+
+
+@dataclass(frozen=True)
+class Words:
+    """Sets of binary words of one length whose distances lie between two limits.
+
+    Examples
+    --------
+    >>> Words(15, 7, 15).even
+    (16, 8)
+    """
+
+    length: int
+    smallest: int
+    largest: int
+
+    @property
+    def even(self) -> tuple[int, int]:
+        """Length and least distance with all distances even.
+
+        A parity bit makes distances even, and for an even least distance it can replace a
+        bit of the word: A(n, 2t - 1) = A(n + 1, 2t).
+        """
+        odd = self.smallest % 2
+        return self.length + odd, self.smallest + odd
+
+
+Argument: TypeAlias = Callable[[Words, int], "Proof | None"]
+
+
+def _proof(method: str, size: int, count: int, **data: object) -> Proof | None:
+    return {"method": method, "size": size, **data} if size < count else None
+
+
+def alone(words: Words, count: int) -> Proof | None:
+    """Only one word fits where no distance is allowed at all.
+
+    Examples
+    --------
+    >>> alone(Words(7, 5, 3), 2)
+    {'method': 'alone', 'size': 1}
+    """
+    return _proof("alone", 1, count) if words.largest < words.smallest else None
+
+
+def singleton(words: Words, count: int) -> Proof | None:
+    """At most 2^(n - d + 1) words, which differ in any n - d + 1 places (Singleton 1964).
+
+    Examples
+    --------
+    >>> singleton(Words(7, 6, 7), 5)
+    {'method': 'singleton', 'size': 4}
+    """
+    exponent = max(0, words.length - words.smallest + 1)
+    if exponent > count.bit_length():
+        return None
+    return _proof("singleton", 1 << exponent, count)
+
+
+def hamming(words: Words, count: int) -> Proof | None:
+    """At most 2^n over the volume of the disjoint balls around words (Hamming 1950).
+
+    Examples
+    --------
+    >>> hamming(Words(7, 3, 7), 17)
+    {'method': 'hamming', 'size': 16}
+    """
+    n, d = words.even
+    n, d = n - 1, d - 1
+    if not d <= n <= _MAX_HAMMING_LENGTH:
+        return None
+    volume = sum(comb(n, i) for i in range((d - 1) // 2 + 1))
+    return _proof("hamming", (1 << n) // volume, count)
+
+
+def plotkin(words: Words, count: int) -> Proof | None:
+    """At most 2^j 2 floor(d / (2d - n + j)) words for even d (Plotkin 1960, Levenshtein 1961).
+
+    At least one word in 2^j agrees with a given one in j places; those places are dropped.
+
+    Examples
+    --------
+    >>> plotkin(Words(16, 8, 16), 33)
+    {'method': 'plotkin', 'size': 32, 'shortened': 1}
+    """
+    n, d = words.even
+    first = max(0, n - 2 * d + 1)
+    if first > count.bit_length():
+        return None
+    sizes = {j: max(1, 2 * (d // (2 * d - n + j))) << j for j in range(first, first + 3) if j < n}
+    best = min(sizes, key=sizes.__getitem__)
+    return _proof("plotkin", sizes[best], count, shortened=best)
+
+
+def grey_rankin(words: Words, count: int) -> Proof | None:
+    """At most (k^2 - s^2) / (k - s^2) columns under the two-sided rule (Grey 1962, Rankin 1955).
+
+    Here s = k - 2 rho is the largest inner product. The squares of the inner products of M
+    columns add up to at least M^2 k, because their Gram matrix has rank at most k.
+
+    Examples
+    --------
+    >>> grey_rankin(Words(15, 7, 9), 33)
+    {'method': 'grey-rankin', 'size': 21}
+    """
+    k, rho = words.length + 1, words.smallest
+    room = k - (k - 2 * rho) ** 2
+    if words.largest != k - rho or room <= 0:
+        return None
+    return _proof("grey-rankin", 4 * rho * (k - rho) // room, count)
+
+
+ELEMENTARY: tuple[Argument, ...] = (alone, plotkin, singleton, hamming, grey_rankin)
+"""The arguments that cost next to nothing, the simplest first."""
+
+
+def greedy_size(words: Words) -> int:
+    """Return a number of words that certainly fit (Gilbert 1952, Varshamov 1957).
+
+    Examples
+    --------
+    >>> greedy_size(Words(15, 3, 15))
+    270
+    """
+    n = words.length
+    excluded = sum(comb(n, i) for i in range(n + 1) if i < words.smallest or i > words.largest)
+    return (1 << n) // excluded

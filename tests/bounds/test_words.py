@@ -1,0 +1,116 @@
+"""Sizes of codes against the table of A(n, d) and against cliques."""
+
+from math import comb
+
+import networkx as nx
+import pytest
+
+from ecoc.bounds._check_words import Family, check_words
+from ecoc.bounds.delsarte import delsarte
+from ecoc.bounds.johnson import johnson
+from ecoc.bounds.known import KNOWN_SIZES, known
+from ecoc.bounds.krawtchouk import krawtchouk_table
+from ecoc.bounds.packing import fewer_words
+from ecoc.bounds.words import (
+    ELEMENTARY,
+    Words,
+    alone,
+    greedy_size,
+    grey_rankin,
+    hamming,
+    plotkin,
+    singleton,
+)
+
+ENOUGH = 1 << 40
+
+# Sizes of codes that exist, from Brouwer's table of binary codes.
+LOWER = {
+    4: (6, [4, 8, 16, 20, 40, 72, 144, 256, 512, 1024, 2048, 2816, 5632, 10496, 20480, 40960]),
+    6: (9, [4, 6, 12, 24, 32, 64, 128, 256, 258, 512, 1024, 2048, 2560, 4096, 8192, 16384]),
+    8: (12, [4, 4, 8, 16, 32, 36, 64, 128, 256, 512, 1024, 2048, 4096, 4096, 4104, 8192]),
+    10: (15, [4, 4, 6, 10, 20, 40, 42, 64, 80, 136, 192, 384, 512, 1024]),
+    12: (18, [4, 4, 6, 8, 12, 24, 48, 52, 64, 128, 178]),
+}
+CODES = [(n, d, size) for d, (first, sizes) in LOWER.items() for n, size in enumerate(sizes, first)]
+
+
+@pytest.mark.parametrize(("n", "d", "size"), CODES)
+def test_codes_that_exist_are_never_excluded(n, d, size):
+    for words in (Words(n, d, n), Words(n - 1, d - 1, n - 1)):
+        for argument in (*ELEMENTARY, johnson, delsarte, known):
+            proof = argument(words, ENOUGH)
+            if proof is not None:
+                assert proof["size"] >= size, proof
+                family = Family(words.length, words.smallest, words.largest)
+                assert check_words(proof, family) == (proof["size"], argument is known)
+
+
+def test_known_sizes_improve_on_what_is_proved():
+    for (n, d), size in KNOWN_SIZES.items():
+        assert fewer_words(Words(n, d, n), ENOUGH)["size"] > size
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "size"),
+    [
+        (9, 4, 21),
+        (13, 4, 256),
+        (14, 6, 64),
+        (17, 4, 3276),
+        (18, 6, 682),
+        (24, 8, 4096),
+        (28, 8, 32206),
+    ],
+)
+def test_delsartes_values(n, d, size):
+    assert delsarte(Words(n, d, n), ENOUGH)["size"] == size
+
+
+def test_elementary_values():
+    assert plotkin(Words(20, 10, 20), ENOUGH)["size"] == 40
+    assert plotkin(Words(11, 6, 11), ENOUGH)["size"] == 12
+    assert plotkin(Words(10, 9, 10), ENOUGH)["size"] == 2
+    assert hamming(Words(23, 7, 23), ENOUGH)["size"] == 4096
+    assert hamming(Words(24, 8, 24), ENOUGH)["size"] == 4096
+    assert singleton(Words(5, 4, 5), ENOUGH)["size"] == 4
+    assert alone(Words(5, 4, 3), ENOUGH)["size"] == 1
+    assert grey_rankin(Words(15, 6, 10), ENOUGH) is None
+    assert grey_rankin(Words(27, 12, 16), ENOUGH)["size"] == 64
+    assert johnson(Words(13, 6, 13), ENOUGH)["size"] == 57
+
+
+@pytest.mark.parametrize("rule", ["two-sided", "one-sided"])
+@pytest.mark.parametrize(("k", "rho"), [(5, 2), (6, 2), (6, 3), (7, 3), (8, 4)])
+def test_columns_that_exist_are_never_excluded(k, rho, rule):
+    high = k - rho if rule == "two-sided" else k - 1
+    graph = nx.Graph()
+    words = range(1 << (k - 1))
+    graph.add_nodes_from(words)
+    graph.add_edges_from(
+        (a, b) for a in words for b in range(a) if rho <= (a ^ b).bit_count() <= high
+    )
+    # Translations make every word equal, so that one word may be taken for granted.
+    clique, _ = nx.max_weight_clique(graph.subgraph(graph[0]), weight=None)
+    for argument in (*ELEMENTARY, johnson, delsarte, known):
+        proof = argument(Words(k - 1, rho, high), ENOUGH)
+        if proof is not None:
+            assert proof["size"] >= len(clique) + 1
+            check_words(proof, Family(k - 1, rho, high))
+    assert greedy_size(Words(k - 1, rho, high)) <= len(clique) + 1
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 12])
+def test_krawtchouk_polynomials_by_their_definition(n):
+    table = krawtchouk_table(n)
+    for i in range(n + 1):
+        for j in range(n + 1):
+            direct = sum((-1) ** m * comb(j, m) * comb(n - j, i - m) for m in range(i + 1))
+            assert table[i][j] == direct
+
+
+def test_long_words_are_left_to_simple_arguments():
+    words = Words(5000, 2400, 5000)
+    assert hamming(words, ENOUGH) is johnson(words, ENOUGH) is delsarte(words, ENOUGH) is None
+    assert plotkin(words, ENOUGH) is None
+    assert plotkin(Words(5000, 2501, 5000), ENOUGH)["size"] == 1668
