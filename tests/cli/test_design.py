@@ -25,7 +25,7 @@ def ecoc(*arguments, cwd=None, expect=0):
 def test_design_then_verify(tmp_path):
     path = tmp_path / "design.json"
     shown = ecoc("design", "-k", 7, "-l", 14, "--min-column-distance", 2, "-o", path).stdout
-    assert "OPTIMAL: minimum row distance 7 (the word of highs" in shown
+    assert "OPTIMAL: minimum row distance 7 (" in shown
     assert "OPTIMAL" in ecoc("verify", path).stdout
     assert read_design(path).objective == 7
     report = json.loads(ecoc("verify", path, "--json").stdout)
@@ -109,7 +109,10 @@ def test_interrupting_keeps_the_best(tmp_path):
     write_codebook(dense_random(13, 26, random_state=0), start)
     rho = read_codebook(start).min_column_distance()
     process = subprocess.Popen(
-        [ECOC, "design", "-k", "13", "--rho", str(rho), "--warm-start", start, "-o", path],
+        [
+            *(ECOC, "design", "-k", "13", "--rho", str(rho), "--warm-start", start),
+            *("-o", path, "--formulation", "ip3"),
+        ],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
@@ -152,3 +155,16 @@ def test_cover_for_people():
 )
 def test_wrong_covers_get_one_clear_line(arguments, code, message):
     assert message in ecoc("cover", *arguments, expect=code).stderr
+
+
+def test_bounds_are_listed_with_their_reasons():
+    shown = ecoc("bounds", "-k", 10, "-l", 20, "--rho", 3).stdout
+    assert shown.splitlines()[0].split()[:2] == ["10", "parity"]
+    listed = json.loads(ecoc("bounds", "-k", 50, "-l", 13, "--json").stdout)
+    assert min(bound["value"] for bound in listed) == 5
+    assert ecoc("bounds", "-k", 1, expect=2).stderr
+    assert "at most 6" in ecoc("bounds", "-k", 6, "--rho", 9, expect=1).stderr
+
+
+def test_verbose_tells_the_stages():
+    assert "theory: " in ecoc("design", "-k", 8, "-v").stderr

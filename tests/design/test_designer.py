@@ -15,13 +15,14 @@ from ecoc.codes import (
 )
 from ecoc.design import (
     FORMULATIONS,
+    METHODS,
     DesignProblem,
     Status,
     available_solvers,
     build_program,
     design_codebook,
     design_from_solution,
-    designer,
+    portfolio,
 )
 from ecoc.errors import (
     InfeasibleError,
@@ -117,6 +118,80 @@ def test_known_optima(k, length, rho, rule, optimum):
         assert found.codebook.min_column_distance(rule) >= rho
 
 
+@given(problems(), st.sampled_from(["auto", "search", "construction"]))
+@settings(max_examples=60)
+def test_every_method_is_honest(problem, method):
+    expected = best_by_trying_everything(problem)
+    try:
+        found = design(problem, method=method, time_limit=None if method == "auto" else 0.2)
+    except InfeasibleError:
+        assert expected is None
+        return
+    sign = 1 if problem.maximises else -1
+    if found.codebook is not None:
+        assert not problem.violations(found.codebook)
+        assert found.objective == problem.objective_of(found.codebook)
+        assert sign * (expected - found.objective) >= 0
+    if found.bound is not None and expected is not None:
+        assert sign * (found.bound - expected) >= 0
+        assert not found.certificate.check(problem, found.codebook)
+    if method == "auto" and expected is not None:
+        assert found.status is Status.OPTIMAL
+        assert found.objective == expected
+
+
+def test_the_paper_s_table_2_is_proved_by_theory():
+    for rule in ("two-sided", "one-sided"):
+        for k, optimum in zip(range(10, 19), (10, 12, 12, 14, 14, 16, 16, 18, 18), strict=True):
+            found = design_codebook(
+                k, 2 * k, min_column_distance=k // 3, separation=rule, random_state=0
+            )
+            assert (found.status, found.objective) == (Status.OPTIMAL, optimum)
+            assert found.certificate.kind == "theory"
+            assert found.certificate.check(found.problem, found.codebook) == []
+            assert found.codebook.min_column_distance(rule) >= k // 3
+
+
+def test_without_a_separation_the_columns_are_still_far_apart():
+    found = design_codebook(10, 20, random_state=0)
+    assert found.objective == 10
+    assert found.codebook.min_column_distance() == 3
+    assert found.separation_certificate.bound == 3
+    assert found.separation_certificate.check_separation(found.codebook) == []
+    assert "columns 3 apart, at most 3 possible" in found.verdict
+
+
+def test_two_solvers_confirm_each_other():
+    found = design_codebook(6, 10, min_column_distance=2, solver="both", method="integer-program")
+    assert found.certificate.kind == "two-solvers"
+    assert "highs" in found.certificate.summary
+    assert "scip" in found.certificate.summary
+
+
+def test_large_problems_need_no_program():
+    found = design_codebook(100, 200, random_state=0)
+    assert (found.status, found.objective) == (Status.OPTIMAL, 100)
+
+
+def test_an_interrupt_keeps_what_is_known(monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ecoc.codes.constructions.construct", interrupt)
+    found = design_codebook(10, 20)
+    assert found.status is Status.FEASIBLE
+    assert found.bound == 10
+    assert found.stages[-1].note == "interrupted"
+
+
+def test_stages_tell_what_they_gave():
+    found = design_codebook(9, 18, min_column_distance=3, random_state=0)
+    names = [stage.name for stage in found.stages]
+    assert names[0] == "theory"
+    assert found.objective == 8
+    assert found.timings.keys() == set(names)
+
+
 def test_all_columns_are_the_design_where_fewer_exist():
     found = design_codebook(4, 20)
     assert found.codebook.n_columns == 7
@@ -144,7 +219,7 @@ def test_balance_by_class_sizes_shrinks_the_program():
 def test_programs_that_do_not_fit_are_refused_at_once():
     for k in (40, 63, 200):
         with pytest.raises(TooLargeError, match=r"IP3 for \d+ classes would have [\d,]+ variables"):
-            design_codebook(k, 2 * k)
+            design_codebook(k, 2 * k, formulation="ip3")
     with pytest.raises(TooLargeError, match="dense_random"):
         design_codebook(16, 32, min_column_distance=5, formulation="ip1")
 
@@ -154,6 +229,9 @@ def test_programs_that_do_not_fit_are_refused_at_once():
     [
         ({"formulation": "ip4"}, "formulation must be one of 'ip1', 'ip2', 'ip3'"),
         ({"solver": "cplex"}, "solver must be one of"),
+        ({"method": "luck"}, "method must be one of"),
+        ({"method": "search", "formulation": "ip3"}, "no meaning for method='search'"),
+        ({"memory_limit": 0}, "memory_limit must be at least 1"),
         ({"time_limit": -1}, "time_limit must be at least 0"),
         ({"random_state": "x"}, "random_state"),
         ({"warm_start": one_vs_rest(4)}, "it has 4 classes where 6 are asked for"),
@@ -168,15 +246,18 @@ def test_settings_are_checked_before_any_work(settings, message):
 def test_a_limit_is_never_optimal_and_keeps_the_start():
     start = dense_random(9, 18, random_state=1)
     rho = start.min_column_distance()
-    found = design_codebook(9, 18, min_column_distance=rho, warm_start=start, time_limit=0)
-    assert found.status is Status.FEASIBLE
-    assert found.codebook.is_equivalent(start)
-    assert found.objective == start.min_row_distance
-    assert found.bound is None or found.bound > found.objective
+    for method in METHODS:
+        found = design_codebook(
+            9, 18, min_column_distance=rho, warm_start=start, time_limit=0, method=method
+        )
+        assert found.status is Status.FEASIBLE
+        assert found.codebook.is_equivalent(start)
+        assert found.objective == start.min_row_distance
+        assert found.bound is None or found.bound > found.objective
 
 
 def test_a_limit_without_a_codebook_is_unknown():
-    found = design_codebook(9, 18, min_column_distance=3, time_limit=0)
+    found = design_codebook(9, 18, min_column_distance=3, time_limit=0, method="integer-program")
     assert found.status is Status.UNKNOWN
     assert found.codebook is None
     assert "no codebook found" in found.verdict
@@ -187,7 +268,14 @@ def test_a_limit_without_a_codebook_is_unknown():
 def test_a_warm_start_is_the_first_incumbent():
     best = design_codebook(7, 14, min_column_distance=2)
     points = []
-    again = design_codebook(7, 14, min_column_distance=2, warm_start=best, progress=points.append)
+    again = design_codebook(
+        7,
+        14,
+        min_column_distance=2,
+        warm_start=best,
+        progress=points.append,
+        method="integer-program",
+    )
     assert again.objective == best.objective
     incumbents = [point.incumbent for point in again.history if point.incumbent is not None]
     assert incumbents[0] == best.objective
@@ -201,15 +289,15 @@ def test_one_seed_gives_one_codebook():
 
 
 def test_a_solver_that_lies_is_caught(monkeypatch):
-    honest = designer.solve_program
+    honest = portfolio.solve_program
 
     def liar(problem, program, **settings):
         result = honest(problem, program, **settings)
         return replace(result, objective=result.objective + 1, bound=result.bound + 1)
 
-    monkeypatch.setattr(designer, "solve_program", liar)
+    monkeypatch.setattr(portfolio, "solve_program", liar)
     with pytest.raises(SolverError, match="claims 6 where the codebook has 5"):
-        design_codebook(6, 9, min_column_distance=2)
+        design_codebook(6, 9, min_column_distance=2, method="integer-program")
 
 
 def test_solutions_from_elsewhere_are_checked_and_not_called_optimal():

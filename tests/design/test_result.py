@@ -9,7 +9,12 @@ from ecoc.errors import FileFormatError, InvalidInputError, VerificationError
 
 @pytest.fixture(scope="module")
 def best():
-    return design_codebook(6, 10, min_column_distance=2)
+    return design_codebook(6, 10, min_column_distance=2, method="integer-program")
+
+
+@pytest.fixture(scope="module")
+def by_theory():
+    return design_codebook(8, 14)
 
 
 @pytest.fixture(scope="module")
@@ -83,11 +88,12 @@ def test_false_claims_fail_verification(tmp_path, best, change, message):
         (lambda c: c["problem"].update(class_sizes=3), "class_sizes must be a list"),
         (lambda c: c["problem"].update(surprise=3), "unknown key 'surprise'"),
         (lambda c: c.update(surprise=3), "unknown key 'surprise'"),
-        (lambda c: c.update(proof=[]), "proof must be an object"),
+        (lambda c: c.update(proof=[]), "a proof must be an object"),
         (lambda c: c["proof"].update(kind="faith"), "kind must be one of"),
         (lambda c: c["proof"].update(facts=[]), "facts must be an object"),
+        (lambda c: c["proof"].update(kind="two-solvers"), "needs first"),
         (lambda c: c["proof"]["facts"].pop("version"), "needs version"),
-        (lambda c: c["proof"]["facts"].update(mood=1), "unknown fact 'mood'"),
+        (lambda c: c["proof"]["facts"].update(mood=1), "no fact 'mood'"),
         (lambda c: c.update(notes="x"), "notes must be a list"),
     ],
 )
@@ -130,3 +136,30 @@ def test_gaps_are_stated():
     found = Design(problem, code, Status.FEASIBLE, 2, 4, None)
     assert found.gap == 0.5
     assert found.verdict == "FEASIBLE: minimum row distance 2, bound 4, gap 50.0%"
+
+
+def test_theory_certificates_are_checked_from_scratch(tmp_path, by_theory):
+    path = tmp_path / "a.json"
+    by_theory.save(path)
+    copy = read_design(path)
+    assert copy.certificate == by_theory.certificate
+    assert copy.certificate.is_checkable
+    assert copy.separation_certificate == by_theory.separation_certificate
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c["proof"]["facts"].update(value="6"), "the proof is about 6"),
+        (lambda c: c["proof"]["facts"].update(value="1e999999999"), "not a number"),
+        (lambda c: c["proof"]["facts"].update(value="8/0"), "not a number"),
+        (lambda c: c["proof"]["facts"].update(name="faith"), "no bound of this name"),
+        (lambda c: c["proof"]["facts"].update(proof={}), "proof"),
+        (lambda c: c["problem"].update(n_columns=20), "no field 'packing'"),
+        (lambda c: c["separation_proof"].update(bound=1), "the proof is about"),
+    ],
+)
+def test_tampered_theory_fails_verification(tmp_path, by_theory, change, message):
+    path = changed(tmp_path / "a.json", by_theory, change)
+    with pytest.raises(VerificationError, match=message):
+        read_design(path)

@@ -18,6 +18,7 @@ __all__ = ["main"]
         "show": "ecoc.cli.codebooks:show",
         "verify": "ecoc.cli.codebooks:verify",
         "convert": "ecoc.cli.codebooks:convert",
+        "bounds": "ecoc.cli.bounds:bounds",
         "cover": "ecoc.cli.cover:cover",
         "info": "ecoc.cli.info:info",
     },

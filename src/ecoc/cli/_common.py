@@ -117,6 +117,11 @@ def is_quiet() -> bool:
     return bool(click.get_current_context().meta.get("ecoc.quiet", False))
 
 
+def is_verbose() -> bool:
+    """Whether the verb was asked to say more."""
+    return bool(click.get_current_context().meta.get("ecoc.verbose", False))
+
+
 def talk(message: str) -> None:
     """Say something to a person, on standard error, unless asked to be quiet."""
     if not is_quiet():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from ecoc.cli._common import (
     EXIT_NOT_PROVED,
     common_options,
     is_quiet,
+    is_verbose,
     print_facts,
     print_json,
     talk,
@@ -62,17 +64,23 @@ def _whole_numbers(
 )
 @click.option("--targets", metavar="FILE", help="CSV matrix of wanted row distances (equation 19).")
 @click.option(
+    "--method",
+    type=click.Choice(["auto", "construction", "search", "integer-program"]),
+    default="auto",
+    show_default=True,
+    help="How to look for it; auto does all of them in turn.",
+)
+@click.option(
     "--formulation",
     type=click.Choice(["ip1", "ip2", "ip3"]),
-    default="ip3",
-    show_default=True,
-    help="Which integer program of the paper.",
+    help="Solve this integer program of the paper, and do nothing else. [ip3]",
 )
 @click.option(
     "--solver",
-    type=click.Choice(["auto", "highs", "scip", "gurobi"]),
+    type=click.Choice(["auto", "highs", "scip", "gurobi", "both"]),
     default="auto",
     show_default=True,
+    help="auto is HiGHS; both asks SCIP to confirm it.",
 )
 @click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS")
 @click.option("--memory-limit", type=click.FloatRange(min=0, min_open=True), metavar="GIB")
@@ -96,7 +104,8 @@ def design(
     balance: float | None,
     class_sizes: tuple[int, ...] | None,
     targets: str | None,
-    formulation: str,
+    method: str,
+    formulation: str | None,
     solver: str,
     time_limit: float | None,
     memory_limit: float | None,
@@ -132,16 +141,17 @@ def design(
     start = None if warm_start is None else read_codebook(warm_start)
     problem = DesignProblem(classes, length, **wanted)
     if export is not None:
-        _export(problem, formulation, export)
+        _export(problem, formulation or "ip3", export)
         return
     if import_solution is not None:
-        found = _imported(problem, formulation, import_solution)
+        found = _imported(problem, formulation or "ip3", import_solution)
     else:
         with _shown_progress() as progress:
             found = design_codebook(
                 classes,
                 length,
                 **wanted,
+                method=method,
                 formulation=formulation,
                 solver=solver,
                 time_limit=time_limit,
@@ -168,8 +178,10 @@ def _present(found: Design, output: str | None, *, as_json: bool) -> None:
                 "n_columns": found.codebook and found.codebook.n_columns,
                 "rows": found.codebook and found.codebook.rows,
                 "proof": found.certificate and found.certificate.summary,
+                "max_column_distance": found.separation_certificate
+                and found.separation_certificate.bound,
                 "notes": found.notes,
-                "seconds": found.timings,
+                "stages": [asdict(stage) for stage in found.stages],
                 "file": output,
             }
         )
@@ -185,6 +197,9 @@ def _present(found: Design, output: str | None, *, as_json: bool) -> None:
         click.echo(found.verdict)
         for note in found.notes:
             talk(f"note: {note}")
+        if is_verbose():
+            for stage in found.stages:
+                talk(f"{stage.name}: {stage.seconds:.2f} s, best {stage.objective}, {stage.note}")
         if output is not None:
             talk(f"written to {output}")
     if found.status is not Status.OPTIMAL:

@@ -1,25 +1,31 @@
 """Design of codebooks: problems, integer programs, solvers, results."""
 
 from ecoc.design.certificate import Certificate
-from ecoc.design.designer import FORMULATIONS, SOLVERS, design_codebook, design_from_solution
+from ecoc.design.designer import FORMULATIONS, METHODS, SOLVERS, design_codebook
 from ecoc.design.problem import OBJECTIVES, DesignProblem
 from ecoc.design.programs import build_program
-from ecoc.design.result import Design, read_design, verify_claim
+from ecoc.design.result import Design, Stage, read_design, verify_claim
+from ecoc.design.search import SearchResult, search_codebook
+from ecoc.design.solution import design_from_solution
 from ecoc.design.solvers import ProgressPoint, Status, available_solvers
 
 __all__ = [
     "FORMULATIONS",
+    "METHODS",
     "OBJECTIVES",
     "SOLVERS",
     "Certificate",
     "Design",
     "DesignProblem",
     "ProgressPoint",
+    "SearchResult",
+    "Stage",
     "Status",
     "available_solvers",
     "build_program",
     "design_codebook",
     "design_from_solution",
     "read_design",
+    "search_codebook",
     "verify_claim",
 ]

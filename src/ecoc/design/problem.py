@@ -7,13 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_choice, check_class_sizes, check_int, check_number, listing
+from ecoc.bounds import BoundProblem
+from ecoc.bounds.targets import exact_targets
 from ecoc.codes import Codebook, Dichotomies
+from ecoc.codes.codebook import Separation
 from ecoc.errors import InfeasibleError, InvalidInputError
 from ecoc.graphs import SEPARATIONS, ConflictGraph
 
@@ -99,6 +103,37 @@ class DesignProblem:
         return Dichotomies(self.n_classes, self.max_imbalance, self.class_sizes)
 
     @property
+    def column_counts(self) -> tuple[int, ...] | None:
+        """How many columns the balance rule admits with 1, 2, ... classes on the smaller side.
+
+        None where it admits all of them, and where there are too many to be looked at: then
+        all of them stand for those that are admitted.
+        """
+        k = self.n_classes
+        if self.max_imbalance is None:
+            return None
+        if self.class_sizes is None:
+            limit = balance_limit(self.max_imbalance, None, k)
+            return tuple(
+                comb(k, side) // (2 if 2 * side == k else 1) if k - 2 * side <= limit else 0
+                for side in range(1, k // 2 + 1)
+            )
+        if k > MAX_SCANNED_CLASSES:
+            return None
+        counts = np.zeros(k // 2 + 1, dtype=np.int64)
+        for block in self.candidates.blocks():
+            ones = np.bitwise_count(block).astype(np.int64)
+            counts += np.bincount(np.minimum(ones, k - ones), minlength=k // 2 + 1)
+        return tuple(int(count) for count in counts[1:])
+
+    @property
+    def bound_problem(self) -> BoundProblem:
+        """The problem as the room of bounds sees it."""
+        return BoundProblem(
+            self.n_classes, self.n_columns, self.column_counts, self.rho, self.separation
+        )
+
+    @property
     def graph(self) -> ConflictGraph:
         """The conflict graph of the admissible columns."""
         return ConflictGraph(
@@ -115,11 +150,13 @@ class DesignProblem:
         """The objective of a codebook, recomputed from its matrix."""
         if self.maximises:
             return codebook.min_row_distance
-        distances = codebook.row_distances()
-        assert isinstance(self.target_distances, np.ndarray)  # noqa: S101  # made so on construction
-        upper = np.triu_indices(self.n_classes, 1)
-        total = float(np.abs(distances[upper] - self.target_distances[upper]).sum())
-        return int(total) if total.is_integer() else total
+        distances = codebook.row_distances().tolist()
+        targets = exact_targets(() if self.target_distances is None else self.target_distances)
+        total = sum(
+            (abs(distances[p][q] - targets[p][q]) for q in range(self.n_classes) for p in range(q)),
+            Fraction(0),
+        )
+        return int(total) if total.denominator == 1 else float(total)
 
     def violations(self, codebook: Codebook) -> list[str]:
         """Say what a codebook lacks to be a solution, in integers and from its matrix alone."""
@@ -131,15 +168,8 @@ class DesignProblem:
         if not codebook.is_binary:
             found.append("it leaves classes out of columns (entries 0)")
             return found
-        distances = codebook.column_distances("one-sided")
-        least, most = self.separation_limits
-        for i, j in combinations(range(codebook.n_columns), 2):
-            if not least <= distances[i, j] <= most:
-                found.append(
-                    f"columns {i} and {j} are {distances[i, j]} apart, "
-                    f"not {least} to {most} ({self.separation} separation)"
-                )
-                break
+        if not self._separated(codebook):
+            found.append(self._example_of_conflict(codebook))
         if self.max_imbalance is not None:
             balance = codebook.column_balance(self.class_sizes)
             admitted = balance_limit(self.max_imbalance, self.class_sizes, self.n_classes)
@@ -150,6 +180,27 @@ class DesignProblem:
                     f"more than the {admitted} that max_imbalance={self.max_imbalance:g} allows"
                 )
         return found
+
+    def _separated(self, codebook: Codebook) -> bool:
+        if codebook.n_columns == 1:
+            return True
+        if self.separation == "literal":
+            distances = codebook.column_distances("one-sided")
+            pairs = distances[np.triu_indices(codebook.n_columns, 1)]
+            least, most = self.separation_limits
+            return bool(least <= pairs.min() and pairs.max() <= most)
+        rule: Separation = "two-sided" if self.separation == "two-sided" else "one-sided"
+        return (codebook.min_column_distance(rule) or 0) >= self.rho
+
+    def _example_of_conflict(self, codebook: Codebook) -> str:
+        least, most = self.separation_limits
+        distances = codebook.column_distances("one-sided")
+        wrong = np.triu((distances < least) | (distances > most), k=1)
+        i, j = np.argwhere(wrong)[0].tolist()
+        return (
+            f"columns {i} and {j} are {distances[i, j]} apart, not {least} to {most} "
+            f"({self.separation} separation)"
+        )
 
     @property
     def separation_limits(self) -> tuple[int, int]:

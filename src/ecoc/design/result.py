@@ -17,7 +17,30 @@ from ecoc.errors import FileFormatError, InvalidInputError, VerificationError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Design", "read_design", "verify_claim"]
+__all__ = ["Design", "Stage", "read_design", "verify_claim"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What one stage of a design gave.
+
+    Attributes
+    ----------
+    name : str
+        Which stage.
+    seconds : float
+        How long it took.
+    objective, bound : float or None
+        The best objective and bound after it.
+    note : str
+        What came of it, in a few words.
+    """
+
+    name: str
+    seconds: float
+    objective: float | None
+    bound: float | None
+    note: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +60,13 @@ class Design:
         The objective recomputed from the codebook, and the value that no codebook can beat.
     certificate : Certificate or None
         What stands behind the bound.
+    separation_certificate : Certificate or None
+        Where no column separation was asked for, what bounds the two-sided column distance
+        of a codebook with this row distance and as many columns.
     history : tuple of ProgressPoint
         Incumbent and bound over time.
-    timings : mapping
-        Seconds for each stage.
+    stages : tuple of Stage
+        What each stage gave, and the seconds it took.
     notes : tuple of str
         What a reader should know.
     """
@@ -51,14 +77,20 @@ class Design:
     objective: float | None
     bound: float | None
     certificate: Certificate | None
+    separation_certificate: Certificate | None = None
     history: tuple[ProgressPoint, ...] = field(default=(), repr=False)
-    timings: Mapping[str, float] = field(default_factory=dict, repr=False)
+    stages: tuple[Stage, ...] = field(default=(), repr=False)
     notes: tuple[str, ...] = ()
 
     @property
     def gap(self) -> float | None:
         """The difference of objective and bound as a share of the larger one; 0 if proved."""
         return relative_gap(self.objective, self.bound)
+
+    @property
+    def timings(self) -> dict[str, float]:
+        """The seconds that each stage took."""
+        return {stage.name: stage.seconds for stage in self.stages}
 
     @property
     def verdict(self) -> str:
@@ -69,9 +101,19 @@ class Design:
         ground = f" ({self.certificate.summary})" if self.certificate else ""
         what = "minimum row distance" if self.problem.maximises else "sum of deviations"
         if self.status is Status.OPTIMAL:
-            return f"OPTIMAL: {what} {_text(self.objective)}{ground}"
+            return f"OPTIMAL: {what} {_text(self.objective)}{ground}{self._separation_text}"
         gap = f", gap {self.gap:.1%}" if self.gap is not None else ""
-        return f"FEASIBLE: {what} {_text(self.objective)}, bound {_text(self.bound)}{gap}{ground}"
+        return (
+            f"FEASIBLE: {what} {_text(self.objective)}, bound {_text(self.bound)}{gap}{ground}"
+            f"{self._separation_text}"
+        )
+
+    @property
+    def _separation_text(self) -> str:
+        if self.separation_certificate is None or self.codebook is None:
+            return ""
+        least, most = self.codebook.min_column_distance(), self.separation_certificate.bound
+        return f"; columns {_text(least)} apart, at most {_text(most)} possible"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the codebook with its certificate to a ``.json`` or ``.npz`` file."""
@@ -86,15 +128,14 @@ class Design:
 
     def to_plain(self) -> dict[str, Any]:
         """The claim and its ground as plain data, for files."""
-        proof = self.certificate
+        proof, separation = self.certificate, self.separation_certificate
         return {
             "problem": self.problem.to_plain(),
             "status": self.status.value,
             "objective": self.objective,
             "bound": self.bound,
-            "proof": None
-            if proof is None
-            else {"kind": proof.kind, "bound": proof.bound, "facts": proof.facts},
+            "proof": None if proof is None else proof.to_plain(),
+            "separation_proof": None if separation is None else separation.to_plain(),
             "notes": list(self.notes),
         }
 
@@ -180,11 +221,16 @@ def _wrong_claims(design: Design, codebook: Codebook) -> list[str]:
             wrong.append(f"called optimal, with {actual:g} where the bound is {design.bound}")
     elif design.status is Status.OPTIMAL:
         wrong.append("called optimal without a bound")
+    separation = design.separation_certificate
+    if separation is not None:
+        wrong += separation.check_separation(codebook)
+        if (codebook.min_column_distance() or 0) > separation.bound:
+            wrong.append(f"columns are further apart than the bound {separation.bound:g} allows")
     return wrong
 
 
 def _from_plain(codebook: Codebook, claim: Mapping[str, Any]) -> Design:
-    unknown = sorted(set(claim) - {"problem", "status", "objective", "bound", "proof", "notes"})
+    unknown = sorted(set(claim) - _CLAIMS)
     if unknown:
         raise InvalidInputError(f"unknown key {unknown[0]!r}.")
     problem = DesignProblem.from_plain(claim.get("problem"))
@@ -201,19 +247,21 @@ def _from_plain(codebook: Codebook, claim: Mapping[str, Any]) -> Design:
         status=values[claim["status"]],
         objective=check_number("objective", claim.get("objective")),
         bound=None if bound is None else check_number("bound", bound),
-        certificate=_certificate(claim.get("proof")),
+        certificate=Certificate.from_plain(claim.get("proof")),
+        separation_certificate=Certificate.from_plain(claim.get("separation_proof")),
         notes=tuple(notes),
     )
 
 
-def _certificate(proof: object) -> Certificate | None:
-    if proof is None:
-        return None
-    if not isinstance(proof, dict) or set(proof) != {"kind", "bound", "facts"}:
-        raise InvalidInputError("proof must be an object with kind, bound and facts.")
-    if not isinstance(proof["facts"], dict):
-        raise InvalidInputError("facts must be an object.")
-    return Certificate(proof["kind"], proof["bound"], proof["facts"])
+_CLAIMS = {
+    "problem",
+    "status",
+    "objective",
+    "bound",
+    "proof",
+    "separation_proof",
+    "notes",
+}
 
 
 def _text(value: float | None) -> str:

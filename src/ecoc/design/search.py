@@ -13,15 +13,18 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_int, check_number, check_random_state
 from ecoc.codes import Codebook, Provenance
-from ecoc.design import _annealing
 from ecoc.design.problem import DesignProblem, balance_limit
 from ecoc.errors import InvalidCodebookError
+
+if TYPE_CHECKING:
+    from ecoc.design._annealing import Rules
 
 __all__ = ["SearchResult", "search_codebook"]
 
@@ -61,6 +64,7 @@ def search_codebook(
     random_state: RandomState = None,
     n_jobs: int | None = None,
     start: Codebook | None = None,
+    at_least: int = 1,
     progress: Callable[[Codebook, float], object] | None = None,
 ) -> SearchResult:
     """Search for a good codebook; nothing is proved about it.
@@ -83,6 +87,8 @@ def search_codebook(
         Runs at a time, through joblib.
     start : Codebook, optional
         A solution to improve on.
+    at_least : int, default=1
+        The least row distance that is of any use; nothing below it is looked for.
     progress : callable, optional
         Called with each better codebook and its objective.
 
@@ -116,7 +122,7 @@ def search_codebook(
         search.offer(start)
     try:
         if problem.n_classes > 2:
-            search.run(bound)
+            search.run(bound, at_least)
         else:
             search.offer(Codebook([[1], [-1]]))
     except KeyboardInterrupt:
@@ -140,19 +146,19 @@ class _Search:
     n_runs: int = 0
     total_moves: int = 0
 
-    def run(self, bound: float | None) -> None:
+    def run(self, bound: float | None, at_least: int) -> None:
         if not self.problem.maximises:
             self._approach_targets(bound)
             return
         top = self._highest() if bound is None else min(int(bound), self._highest())
         goal = top
-        while goal > self._reached and not self._out_of_time():
+        while goal > max(self._reached, at_least - 1) and not self._out_of_time():
             if self._round(goal):
                 break
             goal -= 1
         # What is left of the time goes into asking again for more.
         while self.deadline is not None and self._reached < top and not self._out_of_time():
-            self._round(int(self._reached) + 1)
+            self._round(max(int(self._reached) + 1, at_least))
 
     @property
     def _reached(self) -> float:
@@ -173,6 +179,8 @@ class _Search:
     def _round(self, goal: int) -> bool:
         """Some runs for one goal; true if one of them reached it."""
         from joblib import Parallel, delayed, effective_n_jobs
+
+        from ecoc.design import _annealing
 
         seeds = self.generator.integers(2**31 - 1, size=self.n_starts).tolist()
         rules = _rules(self.problem, goal)
@@ -207,7 +215,9 @@ class _Search:
         return self.deadline is not None and time.monotonic() >= self.deadline
 
 
-def _rules(problem: DesignProblem, goal: int) -> _annealing.Rules:
+def _rules(problem: DesignProblem, goal: int) -> Rules:
+    from ecoc.design._annealing import Rules
+
     k = problem.n_classes
     least, most = problem.separation_limits
     sizes = np.array(problem.class_sizes or (1,) * k, dtype=np.int64)
@@ -217,7 +227,7 @@ def _rules(problem: DesignProblem, goal: int) -> _annealing.Rules:
     if problem.max_imbalance is not None:
         limit = min(limit, balance_limit(problem.max_imbalance, problem.class_sizes, k))
     targets = problem.target_distances
-    return _annealing.Rules(
+    return Rules(
         k=k,
         length=problem.n_columns,
         goal=goal,
