@@ -2,13 +2,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import binary_codebooks
 
 from ecoc.codes import (
     Codebook,
-    Dichotomies,
     columns_to_matrix,
     matrix_to_columns,
     one_vs_one,
@@ -66,6 +65,15 @@ def test_targets_are_checked(targets, message):
             },
             "min_column_distance <= 5",
         ),
+        (
+            {
+                "n_classes": 10,
+                "n_columns": 20,
+                "min_column_distance": 6,
+                "separation": "one-sided",
+            },
+            "10 different rows cannot keep .* min_column_distance <= 5",
+        ),
         ({"n_classes": 5, "n_columns": 9, "max_imbalance": 0.1}, "Ask for at least 0.2"),
         (
             {"n_classes": 3, "n_columns": 3, "max_imbalance": 0.1, "class_sizes": [90, 5, 5]},
@@ -82,20 +90,34 @@ def test_impossible_requests_say_what_would_work(arguments, message):
         DesignProblem(**arguments).check_feasible()
 
 
-@given(st.integers(3, 6), st.integers(1, 6), st.data())
-def test_separation_found_impossible_is_impossible(k, length, data):
+def has_a_solution(problem):
+    """Whether some set of admissible columns is separated and tells all classes apart."""
+    k, graph = problem.n_classes, problem.graph
+    columns = graph.to_columns().tolist()
+    for size in range(1, problem.n_columns + 1):
+        for chosen in combinations(columns, size):
+            rows = {tuple(0 if i == 0 else c >> (i - 1) & 1 for c in chosen) for i in range(k)}
+            if len(rows) == k and not any(graph.conflicts(*p) for p in combinations(chosen, 2)):
+                return True
+    return False
+
+
+@given(st.integers(3, 5), st.integers(1, 4), st.data())
+@settings(max_examples=40)
+def test_what_is_found_impossible_is_impossible(k, length, data):
     rho = data.draw(st.integers(1, k))
     rule = data.draw(st.sampled_from(["two-sided", "one-sided", "literal"]))
-    problem = DesignProblem(k, length, min_column_distance=rho, separation=rule)
+    problem = DesignProblem(
+        k,
+        length,
+        min_column_distance=rho,
+        separation=rule,
+        max_imbalance=data.draw(st.sampled_from([None, 0.3, 0.5])),
+    )
     try:
         problem.check_feasible()
     except InfeasibleError:
-        allowed = [
-            pair
-            for pair in combinations(Dichotomies(k), 2)
-            if not problem.graph.conflicts(*np.array(pair))
-        ]
-        assert not allowed or 2**length < k
+        assert not has_a_solution(problem)
 
 
 @given(binary_codebooks(max_classes=6, max_columns=6), st.data())

@@ -1,7 +1,9 @@
 """The compiled core of the local search: one run of simulated annealing.
 
 Row 0 stays +1: complementing a column changes neither distances nor balance. Columns are
-then normalised, and every separation rule is an interval for their inner products.
+then normalised, and every separation rule is an interval for their inner products. A column
+of +1 alone separates nothing and stands for one that is not used: no rule applies to it, and
+it is left out of the result.
 """
 
 from __future__ import annotations
@@ -47,6 +49,7 @@ def anneal(
     products = signs.T @ signs
     distances = (rules.length - signs @ signs.T) // 2
     sides = rules.sizes @ signs
+    counts = signs.sum(axis=0)
     by_targets = rules.targets.size > 0
     best = np.zeros_like(matrix)
     best_energy = np.array([np.inf])
@@ -64,6 +67,7 @@ def anneal(
             distances,
             products,
             sides,
+            counts,
             rules.sizes,
             rules.goal,
             rules.product_low,
@@ -77,7 +81,9 @@ def anneal(
             best,
             best_energy,
         )
-    return (best if np.isfinite(best_energy[0]) else None), done
+    if not np.isfinite(best_energy[0]):
+        return None, done
+    return best[:, (best != 1).any(axis=0)], done
 
 
 @njit
@@ -97,11 +103,12 @@ def _row_cost(distance: int, goal: int, target: float, by_targets: bool) -> floa
 
 
 @njit
-def _moves(  # noqa: PLR0912, PLR0917  # one compiled loop
+def _moves(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
     matrix: Matrix,
     distances: Ints,
     products: Ints,
     sides: Ints,
+    counts: Ints,
     sizes: Ints,
     goal: int,
     low: int,
@@ -127,9 +134,11 @@ def _moves(  # noqa: PLR0912, PLR0917  # one compiled loop
             target = targets[p, q] if by_targets else 0.0
             cost += _row_cost(distances[p, q], goal, target, by_targets)
     for i in range(length):
-        broken += _over(sides[i], -limit, limit)
-        for j in range(i):
-            broken += _over(products[i, j], low, high)
+        if counts[i] < k:
+            broken += _over(sides[i], -limit, limit)
+            for j in range(i):
+                if counts[j] < k:
+                    broken += _over(products[i, j], low, high)
     step = (cold / hot) ** (1.0 / n_moves)
     temperature = hot
     for move in range(n_moves):
@@ -147,11 +156,20 @@ def _moves(  # noqa: PLR0912, PLR0917  # one compiled loop
                     d, goal, target, by_targets
                 )
         side = sides[j] - 2 * old * sizes[p]
-        worse = _over(side, -limit, limit) - _over(sides[j], -limit, limit)
+        was_used = counts[j] < k
+        is_used = counts[j] - 2 * old < k
+        worse = 0
+        if is_used:
+            worse += _over(side, -limit, limit)
+        if was_used:
+            worse -= _over(sides[j], -limit, limit)
         for i in range(length):
-            if i != j:
+            if i != j and counts[i] < k:
                 g = products[j, i]
-                worse += _over(g - 2 * old * matrix[p, i], low, high) - _over(g, low, high)
+                if is_used:
+                    worse += _over(g - 2 * old * matrix[p, i], low, high)
+                if was_used:
+                    worse -= _over(g, low, high)
         total = change + column_weight * worse
         if total > 0 and np.random.random() >= np.exp(-total / temperature):  # noqa: NPY002
             continue
@@ -166,6 +184,7 @@ def _moves(  # noqa: PLR0912, PLR0917  # one compiled loop
                 products[j, i] = g
                 products[i, j] = g
         sides[j] = side
+        counts[j] -= 2 * old
         matrix[p, j] = -old
         cost += change
         broken += worse

@@ -254,36 +254,19 @@ class Run:
         self.search(seconds if left is None else min(seconds, 0.4 * left))
 
     def search(self, seconds: float | None = None) -> None:
-        """Search by annealing, for as many columns as can be had."""
-        n_runs = 0
+        """Search by annealing."""
         with self._stage("search") as said:
-            limit = self.left(seconds)
-            deadline = None if limit is None else time.perf_counter() + limit
-            wanted = self.problem
-            if wanted.separation != "literal":
-                wanted = replace(wanted, n_columns=self._columns_that_fit())
-            while True:
-                found = search_codebook(
-                    wanted,
-                    bound=self.bound,
-                    time_limit=None
-                    if deadline is None
-                    else max(0.0, deadline - time.perf_counter()),
-                    n_starts=4,
-                    random_state=self.seed,
-                    start=self.codebook,
-                    progress=lambda codebook, _: self.offer(codebook),
-                )
-                n_runs += found.n_runs
-                late = deadline is not None and time.perf_counter() >= deadline
-                if found.codebook is not None or late or wanted.separation == "literal":
-                    break
-                # So many columns were not found to fit; fewer may.
-                fewer = wanted.n_columns - max(1, wanted.n_columns // 10)
-                if 2**fewer < wanted.n_classes:
-                    break
-                wanted = replace(wanted, n_columns=fewer)
-            said.append(f"{n_runs} runs, {wanted.n_columns} columns")
+            found = search_codebook(
+                self.problem,
+                bound=self.bound,
+                time_limit=self.left(seconds),
+                n_starts=4,
+                random_state=self.seed,
+                start=self.codebook,
+                progress=lambda codebook, _: self.offer(codebook),
+            )
+            self.offer(found.codebook)
+            said.append(f"{found.n_runs} runs")
 
     def _columns_that_fit(self) -> int:
         """As many columns as allowed, but no more than exist or fit by theory."""

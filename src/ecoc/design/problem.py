@@ -231,8 +231,37 @@ class DesignProblem:
                 f"{self.separation} rule, and one column does not tell {k} classes apart. "
                 f"Ask for min_column_distance <= {min(largest[self.separation], k - 1)}."
             )
+        self._check_rows()
         if k <= MAX_SCANNED_CLASSES and self.candidates.is_filtered:
             self._check_balance()
+
+    def _check_rows(self) -> None:
+        """Refuse a separation that so many different rows cannot give.
+
+        A row with w entries -1 among m columns adds w (m - w) to the sum of all column
+        distances, and at most C(m, w) different rows have w of them.
+        """
+        k, rho = self.n_classes, self.rho
+        if k > MAX_SCANNED_CLASSES or self._rows_allow(rho):
+            return
+        most = next(r for r in range(rho - 1, 0, -1) if self._rows_allow(r))
+        raise InfeasibleError(
+            f"{k} different rows cannot keep all columns at least {rho} apart, however many "
+            f"columns are used. Ask for min_column_distance <= {most}."
+        )
+
+    def _rows_allow(self, rho: int) -> bool:
+        k = self.n_classes
+        for m in range((k - 1).bit_length(), self.n_columns + 1):
+            left, total = k - 1, 0
+            balanced_first = sorted((abs(m - 2 * w), w) for w in range(1, m + 1))
+            for _, w in balanced_first:
+                taken = min(left, comb(m, w))
+                total += taken * w * (m - w)
+                left -= taken
+            if total >= rho * comb(m, 2):
+                return True
+        return False
 
     def _check_balance(self) -> None:
         candidates = self.candidates

@@ -72,7 +72,7 @@ def search_codebook(
     Parameters
     ----------
     problem : DesignProblem
-        What is wanted. All n_columns columns are used.
+        What is wanted.
     bound : float, optional
         A bound on the objective; a codebook that meets it ends the search.
     n_starts : int, default=8
@@ -222,8 +222,7 @@ def _rules(problem: DesignProblem, goal: int) -> Rules:
     least, most = problem.separation_limits
     sizes = np.array(problem.class_sizes or (1,) * k, dtype=np.int64)
     total = int(sizes.sum())
-    # A constant column has all data on one side, which no rule may allow.
-    limit = total - 1
+    limit = total
     if problem.max_imbalance is not None:
         limit = min(limit, balance_limit(problem.max_imbalance, problem.class_sizes, k))
     targets = problem.target_distances
