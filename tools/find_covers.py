@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from numba import njit
 
 from ecoc.graphs import CliqueCover, ConflictGraph, verify_cover
 from ecoc.graphs.structured import list_generators, place_shapes, table_shapes
@@ -37,10 +38,11 @@ _TRIES = 10_000
 
 
 class Code(NamedTuple):
-    """A syndrome for each generator, and how many of the first may be rotated."""
+    """A syndrome for each generator, how many of the first may be rotated or give double balls."""
 
     syndromes: tuple[int, ...]
     n_rotated: int
+    n_directions: int | None = None
 
 
 def main() -> None:
@@ -107,38 +109,62 @@ def _rows(
     step = _rotation(code, n_syndromes)
     single = graph.min_column_distance % 2 == 1
     label, costs = _orbits(code, step, n_syndromes, single=single)
-    # A row and its rotated row are the same, so some syndromes stand for all.
-    starts = np.flatnonzero(np.arange(n_syndromes) == _least_in_orbit(step)).tolist()
+    # A row and its rotated row are the same, so some differences and then, where
+    # those are rotated into themselves or not, all syndromes stand for all.
+    differences = graph.differences()
+    if not np.array_equal(step, np.arange(n_syndromes)):
+        words = _rotation(code._replace(syndromes=tuple(generators)), 1 << (graph.n_classes - 1))
+        differences = differences[_least_in_orbit(words)[differences] == differences]
     unique = {
         np.unique(label[items ^ s]).tobytes()
-        for items in _options(graph, generators, code, n_syndromes)
-        for s in starts
+        for items in _options(graph.min_column_distance, differences, generators, code)
+        for s in range(n_syndromes)
     }
     rows = [np.frombuffer(row, dtype=np.int64) for row in sorted(unique)]
     indptr = np.cumsum([0, *(row.size for row in rows)])
     return (indptr, np.concatenate(rows)), label, costs
 
 
-def _options(
-    graph: ConflictGraph, generators: list[int], code: Code, n_syndromes: int
-) -> list[Ints]:
+def _options(rho: int, differences: Ints, generators: list[int], code: Code) -> list[Ints]:
     """Return for each difference d the items, any of which holds a pair (y, y + d) with H y = 0."""
-    rho = graph.min_column_distance
+    n_syndromes = 1 << max(s.bit_length() for s in code.syndromes)
     whole = CoverTable(rho, code.syndromes, balls=1, double_balls=(1,) * len(generators))
     ball, *double_balls = (offsets for _, offsets in table_shapes(whole, generators))
+    shapes = [ball] if rho % 2 else double_balls[: code.n_directions]
     word_syndrome = np.zeros(1, dtype=np.int64)
-    for s in code.syndromes[: graph.n_classes - 1]:
+    for s in code.syndromes[: generators[-1].bit_length()]:
         word_syndrome = np.concatenate((word_syndrome, word_syndrome ^ s))
-    differences = graph.differences()
-    found: list[list[Ints]] = [[] for _ in differences]
-    for shape, offsets in enumerate([ball] if rho % 2 else double_balls):
-        inside = np.zeros(word_syndrome.size, dtype=np.bool_)
-        inside[offsets] = True
-        fits = inside[differences[:, None] ^ offsets]
-        for d in np.flatnonzero(fits.any(axis=1)).tolist():
-            found[d].append(np.unique(word_syndrome[offsets[fits[d]]]) + shape * n_syndromes)
-    options = [np.concatenate(items) for items in found]
-    return list({items.tobytes(): items for items in options}.values())
+    inside = np.zeros((len(shapes), word_syndrome.size), dtype=np.bool_)
+    for shape, offsets in enumerate(shapes):
+        inside[shape, offsets] = True
+    options = set()
+    for d in differences.tolist():
+        found = np.zeros((len(shapes), n_syndromes), dtype=np.bool_)
+        for shape, offsets in enumerate(shapes):
+            _mark_common(d, offsets, inside[shape], word_syndrome, found[shape])
+        options.add(np.packbits(found).tobytes())
+    return _without_implied(options)
+
+
+@njit(cache=True)
+def _mark_common(d, offsets, inside, word_syndrome, found):
+    """Mark the syndromes of the offsets that are still inside when moved by d."""
+    for offset in offsets:
+        if inside[offset ^ d]:
+            found[word_syndrome[offset]] = True
+
+
+def _without_implied(options: set[bytes]) -> list[Ints]:
+    """Return, as lists, those of the sets given by bits that have no other inside them."""
+    masks = np.array([np.frombuffer(option, dtype=np.uint8) for option in sorted(options)])
+    masks = masks[np.argsort(np.bitwise_count(masks).sum(axis=1), kind="stable")]
+    kept = np.empty_like(masks)
+    n_kept = 0
+    for mask in masks:
+        if not (kept[:n_kept] & ~mask == 0).all(axis=1).any():
+            kept[n_kept] = mask
+            n_kept += 1
+    return [np.flatnonzero(np.unpackbits(mask)) for mask in kept[:n_kept]]
 
 
 def _rotation(code: Code, n_syndromes: int) -> Ints:
@@ -167,7 +193,7 @@ def _least_in_orbit(step: Ints) -> Ints:
 def _orbits(code: Code, step: Ints, n_syndromes: int, *, single: bool) -> tuple[Ints, Ints]:
     """Return the orbit of each item (shape, syndrome), and how many cliques an orbit costs."""
     q = 0 if np.array_equal(step, np.arange(step.size)) else code.n_rotated
-    n_shapes = 1 if single else len(code.syndromes)
+    n_shapes = 1 if single else len(code.syndromes[: code.n_directions])
     label = np.full(n_shapes * n_syndromes, -1, dtype=np.int64)
     costs: list[int] = []
     for item in range(label.size):
@@ -191,7 +217,8 @@ def _codes(
 ) -> Iterator[Code]:
     """Produce the given code, or cyclic ones and then many random ones."""
     if options.syndromes:
-        yield Code(tuple(int(s, 16) for s in options.syndromes.split()), options.rotate)
+        syndromes = tuple(int(s, 16) for s in options.syndromes.split())
+        yield Code(syndromes, options.rotate, options.directions)
         return
     two_sided = options.separation == "two-sided"
     bits = options.syndrome_bits
@@ -298,6 +325,9 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--syndromes", help="try one code: hexadecimal syndromes of the generators")
     parser.add_argument(
         "--rotate", type=int, default=0, help="with --syndromes: the first so many may be rotated"
+    )
+    parser.add_argument(
+        "--directions", type=int, help="with --syndromes: double balls along the first so many only"
     )
     parser.add_argument("--random-only", action="store_true", help="try no cyclic codes")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds in all")

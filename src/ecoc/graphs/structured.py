@@ -8,6 +8,8 @@ centres are enough is written in tables as syndromes of a linear code.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
+from math import comb
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +34,10 @@ def structured_cover(graph: AnyGraph, *, max_bytes: int = MAX_BYTES) -> CliqueCo
 
     The centres come from the smallest of the tables that fit and the closed form:
     2^(k-1) balls for odd rho, (k + 1 - rho) 2^(k-2) double balls for even rho
-    (one 2^(k-2) more under the two-sided rule). If some columns are left out of
-    the graph, they are left out of the cliques.
+    (one 2^(k-2) more under the two-sided rule). Where rho is so close to k that
+    there are fewer of them, the cliques are the subcubes of the columns that agree
+    in k - rho places, C(k-1, k-rho) 2^(k-rho) under the one-sided rule. If some
+    columns are left out of the graph, they are left out of the cliques.
 
     The literal rule with fewer columns than classes has cliques of another kind;
     the cover is a greedy one then.
@@ -68,7 +72,8 @@ def structured_cover(graph: AnyGraph, *, max_bytes: int = MAX_BYTES) -> CliqueCo
     if n_upper > 0:
         # The conflicts among near-complements are those of a two-sided rule of their own.
         shapes += _best_shapes(k, n_upper + 1, "two-sided")
-    needed = 12 * sum(centres.size * offsets.size for centres, offsets in shapes)
+    # The members are written once; finding contained cliques takes as much again.
+    needed = 8 * _n_members(shapes)
     check_memory("The structured cover", needed, max_bytes, "Use a smaller min_column_distance.")
     return place_shapes(shapes, graph)
 
@@ -86,7 +91,23 @@ def _best_shapes(n_classes: int, min_column_distance: int, separation: str) -> S
         len(generators), min_column_distance, sum_to_zero=separation == "two-sided"
     )
     covers = [table_shapes(table, generators) for table in [*tables, all_balls]]
-    return min(covers, key=lambda shapes: sum(centres.size for centres, _ in shapes))
+    best = min(covers, key=_n_cliques)
+    n_fixed = n_classes - min_column_distance
+    n_subcubes = comb(n_classes - 1, n_fixed) << n_fixed
+    if separation == "one-sided" and n_subcubes < _n_cliques(best):
+        return _subcubes(n_classes - 1, n_fixed)
+    return best
+
+
+def _n_cliques(shapes: Shapes) -> int:
+    return sum(centres.size for centres, _ in shapes)
+
+
+def _subcubes(n_bits: int, n_fixed: int) -> Shapes:
+    """Return the sets of words that agree in some `n_fixed` places, whatever they have there."""
+    words = np.arange(1 << n_bits, dtype=np.int32)
+    masks = (sum(1 << i for i in fixed) for fixed in combinations(range(n_bits), n_fixed))
+    return [(words[words & ~mask == 0], words[words & mask == 0]) for mask in masks]
 
 
 def list_generators(n_classes: int, separation: str) -> list[int]:
@@ -129,10 +150,19 @@ def place_shapes(shapes: Shapes, graph: ConflictGraph) -> CliqueCover:
     """Move each shape to its centres and keep the vertices, at least two at a time."""
     vertex_of = np.full(1 << (graph.n_classes - 1), -1, dtype=np.int32)
     vertex_of[graph.to_columns()] = np.arange(graph.n_vertices, dtype=np.int32)
-    blocks = list(_blocks(shapes, vertex_of))
-    sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(sizes for sizes, _ in blocks)])
-    members = np.concatenate([np.zeros(0, dtype=np.int32), *(members for _, members in blocks)])
-    return without_contained(np.cumsum(sizes), members, graph.n_vertices, "structured")
+    members = np.empty(_n_members(shapes), dtype=np.int32)
+    n_used = 0
+    sizes = [np.zeros(1, dtype=np.int64)]
+    for block_sizes, block in _blocks(shapes, vertex_of):
+        members[n_used : n_used + block.size] = block
+        n_used += block.size
+        sizes.append(block_sizes)
+    indptr = np.cumsum(np.concatenate(sizes))
+    return without_contained(indptr, members[:n_used], graph.n_vertices, "structured")
+
+
+def _n_members(shapes: Shapes) -> int:
+    return sum(centres.size * offsets.size for centres, offsets in shapes)
 
 
 def _blocks(shapes: Shapes, vertex_of: npt.NDArray[np.int32]) -> Iterator[tuple[Ints, Ints32]]:
