@@ -3,6 +3,8 @@
     python benchmarks/covers.py            # k = 10 .. 15
     python benchmarks/covers.py --full     # k = 10 .. 18, every edge verified; minutes
     python benchmarks/covers.py --smoke    # seconds
+    python benchmarks/covers.py --all      # every separation up to 18 classes; most of an hour
+    python benchmarks/covers.py --all --classes 16 17
 
 The paper's seconds are from its own machine and program; ours and those of the
 networkx peer are from this run. Each of our covers is verified on every edge.
@@ -18,7 +20,7 @@ from typing import NamedTuple, ParamSpec, TypeVar
 
 import networkx as nx
 
-from ecoc.graphs import ConflictGraph, clique_cover, verify_cover
+from ecoc.graphs import CliqueCover, ConflictGraph, clique_cover, verify_cover
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -49,6 +51,9 @@ PAPER = [
 def main() -> None:
     """Print the tables."""
     options = _parse()
+    if options.all:
+        _print_all(options.classes)
+        return
     last = 11 if options.smoke else 18 if options.full else 15
     rows = [row for row in PAPER if row.n_classes <= last]
     for method in ("structured", "greedy"):  # compiled before the clock runs
@@ -73,8 +78,28 @@ def _print_rule(separation: str, rows: list[PaperRow], greedy_up_to: int) -> Non
         print(_line(*cells), flush=True)
 
 
+def _print_all(classes: list[int]) -> None:
+    """Print the structured cover of every graph beside the number of all balls."""
+    for separation in ("one-sided", "two-sided"):
+        print(f"\n{separation} rule, structured covers")
+        print(_line("k", "rho", "edges", "all balls", "MB", "cliques", "s", "verified"))
+        for k in classes:
+            for rho in range(1, k + 1):
+                graph = ConflictGraph(k, rho, separation)
+                # Of double balls those along k + 1 - rho coordinates are enough.
+                all_balls = 2 ** (k - 1) if rho % 2 else (k + 1 - rho) * 2 ** (k - 2)
+                cover, seconds = _timed(clique_cover, graph)
+                megabytes = f"{cover.members.nbytes / 1e6:,.1f}"
+                cells = [str(k), str(rho), f"{graph.n_edges:,}", f"{all_balls:,}", megabytes]
+                print(_line(*cells, *_verified(graph, cover, seconds)), flush=True)
+
+
 def _measured(graph: ConflictGraph, method: str, *, reduce: bool = True) -> list[str]:
     cover, seconds = _timed(clique_cover, graph, method, reduce=reduce)
+    return _verified(graph, cover, seconds)
+
+
+def _verified(graph: ConflictGraph, cover: CliqueCover, seconds: float) -> list[str]:
     report, check_seconds = _timed(verify_cover, graph, cover)
     verdict = f"in {check_seconds:.1f} s" if report.verified else str(report)
     return [f"{cover.n_cliques:,}", f"{seconds:.2f}", verdict]
@@ -125,13 +150,17 @@ def _timed(
 
 def _line(*cells: str) -> str:
     widths = (3, 4, 12, 10, 10, 12, 7, 10, 9, 7, 10, 9, 7, 10)
-    return " ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+    return " ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=False))
 
 
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--full", action="store_true", help="up to 18 classes")
     parser.add_argument("--smoke", action="store_true", help="10 and 11 classes only")
+    parser.add_argument("--all", action="store_true", help="every separation, structured only")
+    parser.add_argument(
+        "--classes", type=int, nargs="+", default=range(2, 19), help="with --all: so many classes"
+    )
     return parser.parse_args()
 
 

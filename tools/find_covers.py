@@ -109,18 +109,18 @@ def _rows(
     step = _rotation(code, n_syndromes)
     single = graph.min_column_distance % 2 == 1
     label, costs = _orbits(code, step, n_syndromes, single=single)
-    # A row and its rotated row are the same, so some differences and then, where
-    # those are rotated into themselves or not, all syndromes stand for all.
+    # A row and its rotated row are the same, so some differences stand for all.
     differences = graph.differences()
     if not np.array_equal(step, np.arange(n_syndromes)):
         words = _rotation(code._replace(syndromes=tuple(generators)), 1 << (graph.n_classes - 1))
         differences = differences[_least_in_orbit(words)[differences] == differences]
-    unique = {
-        np.unique(label[items ^ s]).tobytes()
-        for items in _options(graph.min_column_distance, differences, generators, code)
-        for s in range(n_syndromes)
-    }
-    rows = [np.frombuffer(row, dtype=np.int64) for row in sorted(unique)]
+    unique = set()
+    shifts = np.arange(n_syndromes)[:, None]
+    for items in _options(graph.min_column_distance, differences, generators, code):
+        hit = np.zeros((n_syndromes, costs.size), dtype=np.bool_)
+        hit[shifts, label[items ^ shifts]] = True
+        unique.update(row.tobytes() for row in np.packbits(hit, axis=1))
+    rows = [np.flatnonzero(np.unpackbits(np.frombuffer(r, np.uint8))) for r in sorted(unique)]
     indptr = np.cumsum([0, *(row.size for row in rows)])
     return (indptr, np.concatenate(rows)), label, costs
 

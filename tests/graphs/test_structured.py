@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from ecoc.codes.columns import Dichotomies
 from ecoc.errors import InvalidInputError, TooLargeError
 from ecoc.graphs import SEPARATIONS, ConflictGraph, Graph, clique_cover, verify_cover
+from ecoc.graphs.structured import best_shapes
 
 ONE_SIDED = [
     (10, 3, 464),
@@ -49,18 +50,55 @@ def test_eighteen_classes_take_few_cliques():
     assert verify_cover(graph, cover, n_samples=30, random_state=0).verified
 
 
+def limit_of(graph):
+    k, rho = graph.n_classes, graph.min_column_distance
+    if graph.separation == "two-sided" and rho == 2 and k > 3:
+        # No three columns conflict with each other, so every edge is a clique of its own.
+        return graph.n_edges
+    return 2 ** (k - 1) if rho % 2 else max(1, k + 1 - rho) * 2 ** (k - 2)
+
+
 @pytest.mark.parametrize("separation", ["one-sided", "two-sided"])
-@pytest.mark.parametrize("k", range(2, 12))
+@pytest.mark.parametrize("k", range(2, 13))
 def test_every_separation_has_a_cover_no_larger_than_the_closed_form(k, separation):
-    n_generators = k - 1 if separation == "one-sided" else k
     for rho in range(1, k + 1):
         graph = ConflictGraph(k, rho, separation)
         cover = clique_cover(graph)
         assert verify_cover(graph, cover).verified
-        if rho % 2:
-            assert cover.n_cliques <= 2 ** (k - 1)
-        else:
-            assert cover.n_cliques <= max(1, n_generators + 2 - rho) * 2 ** (k - 2)
+        assert cover.n_cliques <= limit_of(graph)
+
+
+# benchmarks/covers.py --all looks at every edge of these.
+@pytest.mark.parametrize("separation", ["one-sided", "two-sided"])
+@pytest.mark.parametrize("k", [13, 14, 15])
+def test_larger_covers_are_no_larger_than_the_closed_form(k, separation):
+    for rho in range(1, k + 1):
+        graph = ConflictGraph(k, rho, separation)
+        cover = clique_cover(graph)
+        assert cover.n_cliques <= limit_of(graph)
+        assert verify_cover(graph, cover, n_samples=20, random_state=rho).verified
+
+
+@pytest.mark.parametrize("separation", ["one-sided", "two-sided"])
+@pytest.mark.parametrize("k", [16, 17, 18])
+def test_the_largest_covers_are_small_and_fit_in_memory(k, separation):
+    for rho in range(2, k if separation == "one-sided" else k // 2 + 1):
+        graph = ConflictGraph(k, rho, separation)
+        shapes = best_shapes(k, rho, separation)
+        # A few cliques at the zero word, which is no column, are lost.
+        assert sum(centres.size for centres, _ in shapes) <= limit_of(graph) + k
+        assert 8 * sum(centres.size * offsets.size for centres, offsets in shapes) < 1 << 30
+
+
+@pytest.mark.parametrize(
+    ("k", "rho", "separation", "n_cliques"),
+    [(17, 8, "one-sided", 30464), (17, 8, "two-sided", 0), (18, 14, "one-sided", 3072)],
+)
+def test_a_large_separation_takes_few_large_cliques(k, rho, separation, n_cliques):
+    graph = ConflictGraph(k, rho, separation)
+    cover = clique_cover(graph)
+    assert cover.n_cliques <= n_cliques
+    assert verify_cover(graph, cover, n_samples=20, random_state=0).verified
 
 
 @settings(deadline=None, max_examples=150)

@@ -1,4 +1,5 @@
 from itertools import combinations
+from unittest import mock
 
 import networkx as nx
 import numpy as np
@@ -9,6 +10,14 @@ from hypothesis import strategies as st
 from ecoc.codes.columns import Dichotomies
 from ecoc.graphs import CliqueCover, ConflictGraph, Graph, clique_cover, verify_cover
 from ecoc.graphs.verify import Containment, NonClique
+
+
+@pytest.fixture(scope="module", autouse=True, params=["members", "bits"])
+def both_ways(request):
+    """Members one by one or sets of bits: the size of the cliques decides, but not here."""
+    answer = request.param == "bits"
+    with mock.patch("ecoc.graphs.verify._prefers_bits", return_value=answer):
+        yield
 
 
 def by_hand(cliques, n_vertices):

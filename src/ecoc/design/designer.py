@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_choice, check_int, check_number, check_random_state
 from ecoc.codes import Codebook
-from ecoc.design.portfolio import PROGRAM_SECONDS, Run
+from ecoc.design.portfolio import MAX_SEARCHED_CLASSES, PROGRAM_SECONDS, Run
 from ecoc.design.problem import DesignProblem
 from ecoc.design.programs import check_size
 from ecoc.design.result import Design
@@ -139,18 +139,22 @@ def _stages(run: Run, method: str, solver: str, memory_limit: int | None) -> Non
         run.construct()
     if not run.over and method == "search":
         run.search()
-    if not run.over and method == "auto":
+    if not run.over and method == "auto" and run.problem.n_classes <= MAX_SEARCHED_CLASSES:
         run.short_search()
-    if not run.over and method == "auto":
-        try:
-            check_size(run.problem, "ip3")
-        except TooLargeError as error:
-            run.notes.append(f"The integer program was not tried: {str(error).partition(';')[0]}.")
-        else:
-            run.integer_program("ip3", solver, seconds=PROGRAM_SECONDS, memory_limit=memory_limit)
+    if not run.over and method == "auto" and _program_fits(run):
+        run.integer_program("ip3", solver, seconds=PROGRAM_SECONDS, memory_limit=memory_limit)
     wants_separation = run.problem.min_column_distance is None and run.problem.maximises
     if wants_separation and not run.interrupted:
         run.separate()
+
+
+def _program_fits(run: Run) -> bool:
+    try:
+        check_size(run.problem, "ip3")
+    except TooLargeError:
+        run.notes.append("The integer program would be too large and was not tried.")
+        return False
+    return True
 
 
 def _start(problem: DesignProblem, warm_start: Codebook | Design) -> Codebook:

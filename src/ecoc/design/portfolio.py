@@ -33,6 +33,9 @@ LONGEST_STAGE_SECONDS = 20.0
 PROGRAM_SECONDS = 60.0
 """What "auto" may take otherwise, where no time limit is given."""
 
+MAX_SEARCHED_CLASSES = 1000
+"""The search holds all row distances; past this "auto" leaves it out."""
+
 _QUICK_CLASSES = 300
 _MAX_ALL_COLUMNS = 16
 _SEARCHED_CLASSES = 20

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ecoc.codes.columns import MAX_CLASSES
 from ecoc.design.formulations import Formulation, ProgramOptions, build_ip1, build_ip2, build_ip3
 from ecoc.design.linear_program import ProgramSize
 from ecoc.design.problem import MAX_SCANNED_CLASSES, DesignProblem, balance_limit
@@ -103,6 +104,11 @@ def check_size(problem: DesignProblem, formulation: str) -> None:
     The clique rows of IP3 are not counted: they can be added as they are needed.
     """
     name = formulation.upper()
+    if problem.n_classes > MAX_CLASSES:
+        raise TooLargeError(
+            f"{name} for {problem.n_classes} classes would have 2^{problem.n_classes - 1} "
+            f"variables. {_INSTEAD}"
+        )
     n_edges = 0
     if name == "IP2" and problem.n_classes <= MAX_SCANNED_CLASSES:
         n_edges = problem.graph.n_edges
@@ -137,10 +143,14 @@ def _refuse_if_too_large(size: ProgramSize, problem: DesignProblem, name: str) -
     raise TooLargeError(
         f"{name} for {problem.n_classes} classes would have {size}, about "
         f"{_bytes_text(size.n_bytes)} before the solver's own memory; at most "
-        f"{_bytes_text(MAX_PROGRAM_BYTES)} are allowed. Ask for fewer classes, or for a stricter "
-        "balance that leaves fewer columns; ecoc.codes.dense_random makes a codebook of any "
-        "size, without a proof."
+        f"{_bytes_text(MAX_PROGRAM_BYTES)} are allowed. {_INSTEAD}"
     )
+
+
+_INSTEAD = (
+    "Use method='auto', whose bounds and constructions need no program, or ask for fewer classes "
+    "or a stricter balance that leaves fewer columns."
+)
 
 
 def _columns_by_weight(problem: DesignProblem) -> list[int]:

@@ -68,17 +68,17 @@ def structured_cover(graph: AnyGraph, *, max_bytes: int = MAX_BYTES) -> CliqueCo
     check_memory("A structured cover", 64 << (k - 1), max_bytes, "Use method='greedy'.")
     shapes: Shapes = []
     if n_upper < rho - 1:
-        shapes += _best_shapes(k, rho, "one-sided")
+        shapes += best_shapes(k, rho, "one-sided")
     if n_upper > 0:
         # The conflicts among near-complements are those of a two-sided rule of their own.
-        shapes += _best_shapes(k, n_upper + 1, "two-sided")
+        shapes += best_shapes(k, n_upper + 1, "two-sided")
     # The members are written once; finding contained cliques takes as much again.
     needed = 8 * _n_members(shapes)
     check_memory("The structured cover", needed, max_bytes, "Use a smaller min_column_distance.")
     return place_shapes(shapes, graph)
 
 
-def _best_shapes(n_classes: int, min_column_distance: int, separation: str) -> Shapes:
+def best_shapes(n_classes: int, min_column_distance: int, separation: str) -> Shapes:
     """Return the cliques of the smallest cover known, as (centres, offsets) pairs."""
     generators = list_generators(n_classes, separation)
     tables = [

@@ -120,7 +120,7 @@ def verify_cover(
     """Check that a cover consists of cliques, contains every edge, and has no clique in another.
 
     The memory needed is that of the cover, twice, and of one vertex's neighbours.
-    Where cliques are so large that sets of bits take less, these come on top.
+    Where cliques are so large that sets of bits are faster, these take as much again.
 
     Parameters
     ----------
@@ -157,7 +157,7 @@ def verify_cover(
         vertices = np.sort(rng.choice(graph.n_vertices, n_samples, replace=False))
     cliques = _Cliques(cover.indptr, cover.members, *_owners(cover, graph.n_vertices))
     definition = _definition(graph)
-    if 2 * cover.members.size > cover.n_cliques * _n_words(graph.n_vertices):
+    if _prefers_bits(cover):
         v, n_edges = _find_wrong_vertex(definition, cliques, vertices, every_edge)
         w = clique = -1
         if v >= 0:
@@ -174,6 +174,11 @@ def verify_cover(
         non_clique=NonClique(clique, v, w) if clique >= 0 else None,
         contained=Containment(inner, outer) if inner >= 0 else None,
     )
+
+
+def _prefers_bits(cover: CliqueCover) -> bool:
+    """Tell whether the average clique has more members than there are words in a set of bits."""
+    return cover.members.size > cover.n_cliques * _n_words(cover.n_vertices)
 
 
 def _malformed(cover: CliqueCover, n_vertices: int) -> str | None:
