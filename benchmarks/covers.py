@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import combinations
 from typing import NamedTuple, ParamSpec, TypeVar
 
@@ -52,7 +52,8 @@ def main() -> None:
     """Print the tables."""
     options = _parse()
     if options.all:
-        _print_all(options.classes)
+        for separation in ("one-sided", "two-sided"):
+            _print_all(separation, options.classes)
         return
     last = 11 if options.smoke else 18 if options.full else 15
     rows = [row for row in PAPER if row.n_classes <= last]
@@ -78,20 +79,18 @@ def _print_rule(separation: str, rows: list[PaperRow], greedy_up_to: int) -> Non
         print(_line(*cells), flush=True)
 
 
-def _print_all(classes: list[int]) -> None:
+def _print_all(separation: str, classes: Iterable[int]) -> None:
     """Print the structured cover of every graph beside the number of all balls."""
-    for separation in ("one-sided", "two-sided"):
-        print(f"\n{separation} rule, structured covers")
-        print(_line("k", "rho", "edges", "all balls", "MB", "cliques", "s", "verified"))
-        for k in classes:
-            for rho in range(1, k + 1):
-                graph = ConflictGraph(k, rho, separation)
-                # Of double balls those along k + 1 - rho coordinates are enough.
-                all_balls = 2 ** (k - 1) if rho % 2 else (k + 1 - rho) * 2 ** (k - 2)
-                cover, seconds = _timed(clique_cover, graph)
-                megabytes = f"{cover.members.nbytes / 1e6:,.1f}"
-                cells = [str(k), str(rho), f"{graph.n_edges:,}", f"{all_balls:,}", megabytes]
-                print(_line(*cells, *_verified(graph, cover, seconds)), flush=True)
+    print(f"\n{separation} rule, structured covers")
+    print(_line("k", "rho", "edges", "all balls", "MB", "cliques", "s", "verified"))
+    for k, rho in ((k, rho) for k in classes for rho in range(1, k + 1)):
+        graph = ConflictGraph(k, rho, separation)
+        # Of the double balls those along k + 1 - rho coordinates.
+        all_balls = 2 ** (k - 1) if rho % 2 else (k + 1 - rho) * 2 ** (k - 2)
+        cover, seconds = _timed(clique_cover, graph)
+        megabytes = f"{cover.members.nbytes / 1e6:,.1f}"
+        cells = [str(k), str(rho), f"{graph.n_edges:,}", f"{all_balls:,}", megabytes]
+        print(_line(*cells, *_verified(graph, cover, seconds)), flush=True)
 
 
 def _measured(graph: ConflictGraph, method: str, *, reduce: bool = True) -> list[str]:

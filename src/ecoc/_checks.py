@@ -16,6 +16,10 @@ from ecoc.errors import InvalidInputError, MissingDependencyError
 RandomState: TypeAlias = "int | np.random.Generator | None"
 
 
+MAX_CLASS_SIZE = 1 << 40
+"""The most data points of a class; sums over classes then fit in 64 bits."""
+
+
 def check_int(
     name: str,
     value: object,
@@ -44,9 +48,12 @@ def check_number(
     """Return `value` as a finite float within the given limits."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InvalidInputError(f"{name} must be a number, not {value!r}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = float("inf")
     if not np.isfinite(number):
-        raise InvalidInputError(f"{name} must be finite, not {number}.")
+        raise InvalidInputError(f"{name} must be finite and not too large for a float.")
     if minimum is not None and number < minimum:
         raise InvalidInputError(f"{name} must be at least {minimum:g}, not {number:g}.")
     if maximum is not None and number > maximum:
@@ -77,7 +84,8 @@ def check_random_state(random_state: RandomState) -> np.random.Generator:
 def check_class_sizes(class_sizes: Sequence[int], n_classes: int) -> tuple[int, ...]:
     """Return the number of data points of each class as positive ints."""
     sizes = tuple(
-        check_int(f"class_sizes[{i}]", size, minimum=1) for i, size in enumerate(class_sizes)
+        check_int(f"class_sizes[{i}]", size, minimum=1, maximum=MAX_CLASS_SIZE)
+        for i, size in enumerate(class_sizes)
     )
     if len(sizes) != n_classes:
         raise InvalidInputError(

@@ -161,6 +161,14 @@ def test_without_a_separation_the_columns_are_still_far_apart():
     assert "columns 3 apart, at most 3 possible" in found.verdict
 
 
+def test_the_second_goal_never_costs_row_distance():
+    for k in range(3, 21):
+        found = design_codebook(k, 2 * k, random_state=0)
+        assert found.status is Status.OPTIMAL
+        assert found.objective == found.codebook.min_row_distance
+        assert found.codebook.min_column_distance() >= k // 3 or k < 10
+
+
 def test_two_solvers_confirm_each_other():
     found = design_codebook(6, 10, min_column_distance=2, solver="both", method="integer-program")
     assert found.certificate.kind == "two-solvers"

@@ -41,8 +41,10 @@ def test_requests_are_checked(arguments, message):
     [
         ([[0, 1]], r"shape \(2, 2\), not \(1, 2\)"),
         ([[0, 1], [2, 0]], "symmetric; entries 0, 1 and 1, 0 differ"),
-        ([[0, -1], [-1, 0]], "not negative"),
-        ([[0, np.inf], [np.inf, 0]], "finite"),
+        ([[0, -1], [-1, 0]], "from 0 to 1,000,000"),
+        ([[0, np.inf], [np.inf, 0]], "from 0 to"),
+        ([[0, np.nan], [np.nan, 0]], "from 0 to"),
+        ([[0, 10**400], [10**400, 0]], "matrix of numbers"),
         ([["a", "b"], ["c", "d"]], "matrix of numbers"),
     ],
 )

@@ -98,6 +98,12 @@ def test_progress_tells_each_better_codebook():
     assert values[-1] == 8
 
 
+def test_nothing_below_what_is_of_use_comes_back():
+    problem = DesignProblem(9, 18, min_column_distance=3)
+    found = search_codebook(problem, at_least=10, n_moves=50_000, n_starts=1, random_state=0)
+    assert found.codebook is None
+
+
 def test_settings_are_checked():
     for wrong in ({"n_starts": 0}, {"n_moves": 0}, {"time_limit": -1}):
         with pytest.raises(InvalidInputError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import floor
+from typing import Any
 
 import numpy.typing as npt
 
@@ -40,7 +41,7 @@ def _check(n_columns: int, targets: list[list[Fraction]], bound: object) -> None
         raise RejectedError("this is not a bound on deviations from targets")
     proof = record(bound.proof, "the proof")
     if bound.name == "sum":
-        proved = _proved_by_sum(n_columns, targets)
+        proved = _proved_by_sum(n_columns, targets, proof)
     elif bound.name == "cut":
         proved = _proved_by_cuts(n_columns, targets, proof)
     else:
@@ -49,7 +50,9 @@ def _check(n_columns: int, targets: list[list[Fraction]], bound: object) -> None
         raise RejectedError("the proof does not reach the value")
 
 
-def _proved_by_sum(n_columns: int, targets: list[list[Fraction]]) -> Fraction:
+def _proved_by_sum(
+    n_columns: int, targets: list[list[Fraction]], proof: dict[str, Any]
+) -> Fraction:
     k, left, total = len(targets), n_columns, 0
     for side in range(k // 2, 0, -1):
         count = 1
@@ -60,6 +63,8 @@ def _proved_by_sum(n_columns: int, targets: list[list[Fraction]]) -> Fraction:
         taken = min(left, count // 2 if 2 * side == k else count)
         total += taken * side * (k - side)
         left -= taken
+    if integer(field(proof, "largest_sum"), "largest_sum") != total:
+        raise RejectedError(f"the largest sum is {total}, not what the proof says")
     return sum((t for q, row in enumerate(targets) for t in row[:q]), Fraction(-total))
 
 

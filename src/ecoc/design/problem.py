@@ -348,6 +348,7 @@ class DesignProblem:
         return hash(self._key)
 
 
+MAX_TARGET = 1_000_000
 MAX_SCANNED_CLASSES = 26
 """The most classes whose columns are all looked at to find out what the balance rule leaves."""
 
@@ -361,15 +362,15 @@ def balance_limit(max_imbalance: float, class_sizes: Sequence[int] | None, n_cla
 def _as_targets(values: npt.ArrayLike, n_classes: int) -> npt.NDArray[np.float64]:
     try:
         targets = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInputError("target_distances must be a matrix of numbers.") from error
     if targets.shape != (n_classes, n_classes):
         raise InvalidInputError(
             f"target_distances must have shape ({n_classes}, {n_classes}), not {targets.shape}."
         )
     np.fill_diagonal(targets, 0)
-    if not np.isfinite(targets).all() or (targets < 0).any():
-        raise InvalidInputError("target_distances must be finite and not negative.")
+    if not ((targets >= 0) & (targets <= MAX_TARGET)).all():
+        raise InvalidInputError(f"target_distances must be from 0 to {MAX_TARGET:,}.")
     if not np.array_equal(targets, targets.T):
         p, q = np.argwhere(targets != targets.T)[0].tolist()
         raise InvalidInputError(

@@ -193,11 +193,9 @@ def verify_claim(codebook: Codebook, claim: Mapping[str, Any], place: str) -> De
     """Turn plain data into a design, and check it against the codebook from scratch."""
     try:
         design = _from_plain(codebook, claim)
+        wrong = list(design.problem.violations(codebook)) or _wrong_claims(design, codebook)
     except InvalidInputError as error:
         raise FileFormatError(f"{place}: certificate: {error}") from error
-    wrong = list(design.problem.violations(codebook))
-    if not wrong:
-        wrong += _wrong_claims(design, codebook)
     if wrong:
         raise VerificationError(place, wrong)
     return design
@@ -235,7 +233,7 @@ def _from_plain(codebook: Codebook, claim: Mapping[str, Any]) -> Design:
         raise InvalidInputError(f"unknown key {unknown[0]!r}.")
     problem = DesignProblem.from_plain(claim.get("problem"))
     values = {"optimal": Status.OPTIMAL, "feasible": Status.FEASIBLE}
-    if claim.get("status") not in values:
+    if not isinstance(claim.get("status"), str) or claim["status"] not in values:
         raise InvalidInputError(f"status must be one of {', '.join(values)}.")
     bound = claim.get("bound")
     notes = claim.get("notes") or []

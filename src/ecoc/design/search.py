@@ -115,6 +115,7 @@ def search_codebook(
         n_starts=n_starts,
         n_moves=n_moves,
         n_jobs=n_jobs,
+        at_least=at_least,
         progress=progress,
     )
     began = time.monotonic()
@@ -122,7 +123,7 @@ def search_codebook(
         search.offer(start)
     try:
         if problem.n_classes > 2:
-            search.run(bound, at_least)
+            search.run(bound)
         else:
             search.offer(Codebook([[1], [-1]]))
     except KeyboardInterrupt:
@@ -140,25 +141,26 @@ class _Search:
     n_starts: int
     n_moves: int
     n_jobs: int | None
+    at_least: int
     progress: Callable[[Codebook, float], object] | None
     best: Codebook | None = None
     objective: float | None = None
     n_runs: int = 0
     total_moves: int = 0
 
-    def run(self, bound: float | None, at_least: int) -> None:
+    def run(self, bound: float | None) -> None:
         if not self.problem.maximises:
             self._approach_targets(bound)
             return
         top = self._highest() if bound is None else min(int(bound), self._highest())
         goal = top
-        while goal > max(self._reached, at_least - 1) and not self._out_of_time():
+        while goal > max(self._reached, self.at_least - 1) and not self._out_of_time():
             if self._round(goal):
                 break
             goal -= 1
         # What is left of the time goes into asking again for more.
         while self.deadline is not None and self._reached < top and not self._out_of_time():
-            self._round(max(int(self._reached) + 1, at_least))
+            self._round(max(int(self._reached) + 1, self.at_least))
 
     @property
     def _reached(self) -> float:
@@ -205,6 +207,8 @@ class _Search:
         if codebook is None or self.problem.violations(codebook):
             return
         value = self.problem.objective_of(codebook)
+        if self.problem.maximises and value < self.at_least:
+            return
         sign = 1 if self.problem.maximises else -1
         if self.objective is None or sign * (value - self.objective) > 0:
             self.best, self.objective = codebook, value

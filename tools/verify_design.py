@@ -1,0 +1,564 @@
+#!/usr/bin/env python3
+"""Check a design file of ecoc from scratch, with Python's standard library alone.
+
+    python verify_design.py FILE.json
+
+A design file holds a codebook (a matrix of + and - with a row for each of k classes), the
+problem it solves, and a proof that no codebook of that problem is better. Nothing in the file
+is trusted and nothing of ecoc is imported: figures, rules and objective are recomputed from
+the matrix, and proofs are checked in whole numbers and fractions. Name, labels, provenance
+and notes tell a story that no claim rests on; they are not judged.
+
+Exit status: 0 OPTIMAL, proved here. 3 FEASIBLE: the codebook is as claimed, but better ones
+are not excluded here. 5 INVALID: a claim is false. 1 not a design file. 2 wrong usage.
+"""
+
+import json
+import math
+import re
+import sys
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations
+from math import comb, floor
+from pathlib import Path
+
+OPTIMAL, UNREADABLE, FEASIBLE, INVALID = 0, 1, 3, 5
+MAX_SIDE = 1 << 13  # rows or columns: all pairs of them are looked at
+KEYS = "format version matrix name labels provenance allow_repeated_columns figures certificate"
+CLAIMS = "problem status objective bound proof separation_proof notes"
+RULES = "n_classes n_columns min_column_distance separation max_imbalance class_sizes"
+SOLVER = "solver version formulation termination tolerances log_sha256 n_nodes"
+THEORY = "name value proof reason"
+FACTS = {"theory": THEORY, "exhaustive": "", "solver": SOLVER, "two-solvers": "first second"}
+# What reading plain data raises where a list is no list, a key is missing, and so on.
+MISSHAPEN = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+
+class StopError(Exception):
+    """The check ends here, with an exit status and the reason."""
+
+
+def need(holds, reason, status=INVALID):
+    """Stop unless a condition holds."""
+    if not holds:
+        raise StopError(status, reason)
+
+
+# ------------------------------------------------------- 1. the file, as plain data
+
+
+def read(path):
+    """Return the JSON document, without unknown or repeated keys or numbers beyond all limits."""
+
+    def unique(pairs):
+        need(len(dict(pairs)) == len(pairs), "a key stands twice in one object", UNREADABLE)
+        return dict(pairs)
+
+    def finite(text):
+        need(math.isfinite(float(text)), "a number is not finite", UNREADABLE)
+        return float(text)
+
+    with Path(path).open("rb") as stream:
+        text = stream.read(1 << 28).decode("utf-8-sig")
+    found = json.loads(text, object_pairs_hook=unique, parse_float=finite, parse_constant=finite)
+    check_keys(found, KEYS)
+    need(found["format"] == "ecoc-codebook", "the format must be ecoc-codebook", UNREADABLE)
+    need(whole(found["version"]) == 1, "only version 1 is known", UNREADABLE)
+    claim = found.get("certificate")
+    need(claim is not None, "a codebook without a certificate is no design", UNREADABLE)
+    check_keys(claim, CLAIMS)
+    check_keys(claim["problem"], f"{RULES} objective target_distances")
+    need(claim["status"] in ("optimal", "feasible"), "status must be optimal or feasible", 1)
+    for proof in (claim.get("proof"), claim.get("separation_proof")):
+        if proof is not None:
+            check_keys(proof, "kind bound facts", complete=True)
+            number(proof["bound"])
+            check_keys(proof["facts"], FACTS[proof["kind"]], complete=True)
+            for said in proof["facts"].values() if proof["kind"] == "two-solvers" else ():
+                check_keys(said, SOLVER, complete=True)
+    return found
+
+
+def check_keys(value, keys, *, complete=False):
+    """Refuse what is not an object, has other keys than these, or lacks one if complete."""
+    unknown = sorted(value.keys() - set(keys.split()))
+    need(not unknown, f"unknown key {shown(unknown[:1])}", UNREADABLE)
+    need(not complete or len(value) == len(keys.split()), f"one of {keys} is missing", UNREADABLE)
+
+
+def whole(value, low=0, high=10**4000):
+    """Return a whole number within limits."""
+    need(type(value) is int and low <= value <= high, "a whole number is not in range", UNREADABLE)
+    return value
+
+
+def number(value):
+    """Return a number exactly."""
+    right = type(value) in (int, float) and abs(value) < 10**300
+    need(right, "something is not a number, or too large", UNREADABLE)
+    return Fraction(value)
+
+
+def shown(text):
+    """Return text from the file so that it is safe to print."""
+    return "".join(c if " " <= c <= "~" else "?" for c in str(text)[:80])
+
+
+# ------------------------------------------------------------------ 2. the matrix
+
+
+class Matrix:
+    """Rows and columns as whole numbers with a bit for each minus, and their distances."""
+
+    def __init__(self, texts):
+        self.k, self.length = len(texts), len(texts[0])
+        fits = 2 <= self.k <= MAX_SIDE and 1 <= self.length <= MAX_SIDE
+        need(fits and type(texts) is list, "the matrix has a wrong size", UNREADABLE)
+        right = all(len(row) == self.length and set(row) <= set("+-0") for row in texts)
+        need(right, "rows must be texts of +, - and 0 of one length", UNREADABLE)
+        need(not any("0" in row for row in texts), "the codebook leaves classes out (entries 0)")
+        bits = str.maketrans("+-", "01")
+        self.rows = [int(row.translate(bits), 2) for row in texts]
+        # A column and its complement are one classifier: class 0, the highest bit, gets a plus.
+        highest, ones = 1 << (self.k - 1), (1 << self.k) - 1
+        columns = [int("".join(c).translate(bits), 2) for c in zip(*texts, strict=True)]
+        self.columns = [c ^ ones if c & highest else c for c in columns]
+        need(0 not in self.columns, "a column lacks a + or a -")
+        need(len(set(self.rows)) == self.k, "two rows are equal")
+        need(len(set(self.columns)) == self.length, "two columns are equal or complementary")
+        self.row_distances = Counter((a ^ b).bit_count() for a, b in combinations(self.rows, 2))
+        self.column_distances = {(a ^ b).bit_count() for a, b in combinations(self.columns, 2)}
+        self.two_sided = min((min(d, self.k - d) for d in self.column_distances), default=None)
+        self.least = min(self.row_distances)
+
+    def largest_difference(self, sizes):
+        """Return how much the sides of a column differ at most."""
+        places = list(enumerate(reversed(sizes)))
+        return max(abs(sum(-n if c >> i & 1 else n for i, n in places)) for c in self.columns)
+
+    def figures(self):
+        """Recompute every figure that a file may store."""
+        return {
+            "n_classes": self.k,
+            "n_columns": self.length,
+            "kind": "binary",
+            "min_row_distance": self.least,
+            "correctable_errors": (self.least - 1) // 2,
+            "row_distance_spectrum": {str(d): n for d, n in sorted(self.row_distances.items())},
+            "min_column_distance_two_sided": self.two_sided,
+            "min_column_distance_one_sided": min(self.column_distances, default=None),
+            "max_imbalance": self.largest_difference([1] * self.k) / self.k,
+        }
+
+
+# ----------------------------------------------------------------- 3. the problem
+
+
+class Problem:
+    """What was wanted: k rows, at most `length` columns, rules for columns, an objective."""
+
+    def __init__(self, data):
+        self.k = k = whole(data["n_classes"], 2, MAX_SIDE)
+        self.length = whole(data["n_columns"], 1, 10**9)
+        asked = data.get("min_column_distance")
+        self.low = 1 if asked is None else whole(asked, 1, k)
+        # Which distances two columns may have that both have a plus for class 0.
+        self.rule = data.get("separation", "two-sided")
+        most = {"two-sided": k - self.low, "one-sided": k, "literal": self.length - self.low}
+        self.high = most[self.rule]
+        self.sizes, self.limit = data.get("class_sizes"), None
+        if self.sizes is not None:
+            self.sizes = [whole(size, 1) for size in self.sizes]
+            need(len(self.sizes) == k, "class_sizes must have k entries", UNREADABLE)
+        share = data.get("max_imbalance")
+        if share is not None:
+            need(0 <= number(share) <= 1, "max_imbalance must be from 0 to 1", UNREADABLE)
+            # The decimal as it is written: 0.1 of 30 is exactly 3.
+            self.limit = floor(Fraction(str(share)) * sum(self.sizes or [1] * k))
+        targets = data.get("target_distances")
+        goal = "max-min-distance" if targets is None else "target-distances"
+        right = data.get("objective", "max-min-distance") == goal
+        self.targets = targets
+        if targets is not None:
+            self.targets = targets = [[number(entry) for entry in row] for row in targets]
+            right = right and {len(targets), *map(len, targets)} == {k}
+            for p, q in combinations(range(k), 2):
+                right = right and targets[p][q] == targets[q][p] and 0 <= targets[p][q] <= 10**6
+        need(right, "the objective or its targets are malformed", UNREADABLE)
+
+    def broken_rules(self, matrix):
+        """Say what a matrix lacks to be a solution."""
+        if matrix.k != self.k:
+            return [f"the matrix has {matrix.k} classes, the problem {self.k}"]
+        broken = []
+        if matrix.length > self.length:
+            broken.append(f"there are {matrix.length} columns where {self.length} are allowed")
+        if any(not self.low <= d <= self.high for d in matrix.column_distances):
+            broken.append(f"columns are not {self.low} to {self.high} apart ({self.rule})")
+        if self.limit is not None:
+            worst = matrix.largest_difference(self.sizes or [1] * self.k)
+            if worst > self.limit:
+                broken.append(f"sides of a column differ by {worst}, more than {self.limit}")
+        return broken
+
+    def objective_of(self, matrix):
+        """Return the least row distance, or the sum of deviations from the targets."""
+        if self.targets is None:
+            return Fraction(matrix.least)
+        pairs = combinations(range(self.k), 2)
+        distances = (((matrix.rows[p] ^ matrix.rows[q]).bit_count(), p, q) for p, q in pairs)
+        return sum((abs(d - self.targets[p][q]) for d, p, q in distances), Fraction(0))
+
+    def columns_by_side(self):
+        """Produce (s, number of admissible columns with s classes on the smaller side), s falling.
+
+        Where more than 26 classes have sizes, all columns stand for the admissible ones.
+        """
+        k = self.k
+        if self.limit is None or (self.sizes is not None and k > 26):
+            return all_columns_by_side(k)
+        if self.sizes is None:
+            return ((s, count) for s, count in all_columns_by_side(k) if k - 2 * s <= self.limit)
+        # Sets of classes against class 0, by their number and the sum of their sizes.
+        sets = Counter({(0, 0): 1})
+        for size in self.sizes[1:]:
+            sets.update({(n + 1, held + size): count for (n, held), count in sets.items()})
+            need(
+                len(sets) <= 1 << 20,
+                "only if it holds: too many columns to be counted here",
+                FEASIBLE,
+            )
+        counts = Counter()
+        for (n, held), count in sets.items():
+            if abs(sum(self.sizes) - 2 * held) <= self.limit:
+                counts[min(n, k - n)] += count
+        return ((s, counts[s]) for s in range(k // 2, 0, -1))
+
+
+def all_columns_by_side(k):
+    """Produce (s, number of columns of k classes with s on the smaller side), s falling."""
+    return ((s, comb(k, s) // (2 if 2 * s == k else 1)) for s in range(k // 2, 0, -1))
+
+
+# ------------------ 4. the proofs: each assumes a better codebook and finds the contradiction
+
+
+def most_separated(k, columns, n):
+    """Return how many pairs of k rows n columns separate at most: the most balanced come first."""
+    total = 0
+    for s, count in columns:
+        taken = min(n, count)
+        total, n = total + taken * s * (k - s), n - taken
+        if n == 0:
+            break
+    return total
+
+
+def check_distance(problem, name, proof, d):
+    """Check a proof that no codebook of the problem has all row distances >= d."""
+    k = problem.k
+    if d > problem.length:
+        return  # A distance is at most the number of columns.
+    need(
+        name != "pairs",
+        "only if it holds: this proof kind (pairs) is checked by `ecoc verify` only",
+        FEASIBLE,
+    )
+    if name == "inner-products":
+        need(problem.rule == "two-sided", "inner products are limited by the two-sided rule only")
+        check_polynomial(proof, k, problem.length, problem.low, d)
+        return
+    n = check_n_columns(problem, proof)
+    if name in ("averaging", "parity"):
+        total, needed = most_separated(k, problem.columns_by_side(), n), comb(k, 2) * d
+        if name == "parity":
+            # The distance of two rows is even if both have an even, or both an odd, number of
+            # minuses. With a rows of one kind: the least even and odd distances allowed.
+            even, odd = d + d % 2, d + 1 - d % 2
+            within = [comb(a, 2) + comb(k - a, 2) for a in range(k // 2 + 1)]
+            needed = min(even * w + odd * (comb(k, 2) - w) for w in within)
+            need(whole(proof["needed_sum"]) == needed, f"needed_sum is {needed}")
+        need(whole(proof["largest_sum"]) == total, f"largest_sum is {total}")
+        need(needed > total, f"the sum of distances may be {total}, which is enough")
+        return
+    need(name in ("plotkin", "singleton", "hamming", "johnson", "delsarte"), "no such proof")
+    if d <= n:
+        need(proof["words"]["method"] == name, f"this is no {name} proof")
+        need(check_words(proof["words"], n, d, n) < k, "all rows fit")
+
+
+def check_n_columns(problem, proof):
+    """Return how many columns fit, by the proof: they are words of length k - 1 after a plus."""
+    n = whole(proof["n_columns"], 0, problem.length)
+    if n < problem.length and proof["packing"]["method"] == "count":
+        left = n
+        for _, count in problem.columns_by_side():
+            left -= count
+            need(left >= 0, f"there are more than {n} columns")
+    elif n < problem.length:
+        size = check_words(proof["packing"], problem.k - 1, problem.low, problem.high)
+        need(size <= n, f"more than {n} columns may fit")
+    return n
+
+
+def check_words(proof, n, low, high):
+    """Return `size`, checked: no size + 1 words of length n have distances from low to high."""
+    method, size, holds = proof["method"], whole(proof["size"], 1), False
+    m = size + 1
+    # A parity bit makes all distances even, or replaces a place: A(n, 2t - 1) = A(n + 1, 2t).
+    e, d = n + low % 2, low + low % 2
+    if method == "alone":
+        holds = high < low
+    elif method == "singleton":  # the first n - low + 1 places tell words apart
+        holds = size.bit_length() > max(0, n - low + 1)
+    elif method == "hamming" and e <= 1024:  # without the parity bit, balls are disjoint
+        holds = d <= e and m * sum(comb(e - 1, i) for i in range(d // 2)) > 1 << (e - 1)
+    elif method == "plotkin":  # of a words that agree in j places, a^2 / 4 pairs differ in another
+        j = whole(proof["shortened"], 0, e)
+        a = -(-m >> j)
+        holds = d * (a * (a - 1) // 2) > (e - j) * (a // 2) * (a - a // 2)
+    elif method == "grey-rankin":  # m vectors in R^k: squared inner products sum to >= m^2 k
+        k, s = n + 1, n + 1 - 2 * low
+        holds = high == k - low and s >= 0 and m * k * k + m * (m - 1) * s * s < m * m * k
+    elif method == "johnson" and e <= 128:  # an average translation gives so many weight w
+        w = whole(proof["weight"], 0, e)
+        holds = m * comb(e, w) > constant_weight(e, d, w, proof["steps"]) << (e - 1)
+    elif method == "delsarte" and e <= 128:  # the parity bit would break an upper limit
+        even = (e, d, range(d, e + 1, 2)) if high >= n else (n, d, range(low, high + 1))
+        holds = delsarte(proof, *even, m)
+    need(holds, f"{shown(method)} does not show that at most {size} words fit")
+    return size
+
+
+def constant_weight(n, d, w, steps):
+    """Bound the words of length n, weight w and even least distance d (Johnson 1962).
+
+    A step 1 (0) keeps the words with a one (zero) in the place where most have it.
+    """
+    if steps:
+        need(w > 0 if steps[0] == "1" else steps[0] == "0" and w < n, "steps lead nowhere")
+        one = int(steps[0])
+        return n * constant_weight(n - 1, d, w - one, steps[1:]) // (w if one else n - w)
+    if 2 * w < d:
+        return 1
+    # Two words share at most w - d / 2 ones; count the pairs of words with ones in a place.
+    room = w * w - w * n + d // 2 * n
+    need(room > 0, "steps end where nothing is known")
+    return d // 2 * n // room
+
+
+def delsarte(proof, n, d, distances, m):
+    """Tell whether Delsarte's inequalities exclude m words of length n.
+
+    With all c_j >= 0, the sum of F(i) = sum of c_j K_i(j) / C(n, i) over the distances i of all
+    ordered pairs of words is at least c_0 m^2. F(0) is the sum of all c_j. If F(i) <= u_i, and
+    at most T_i words are at the distance i from one, it is at most m (F(0) + sum of u_i T_i).
+    """
+    c = [whole(value) for value in proof["multipliers"]]
+    need(1 <= len(c) <= n + 1, "multipliers are too many or none")
+    u, most = dict.fromkeys(distances, 0), sum(c)
+    for i, allowance, steps in proof.get("weights", ()):
+        need(u.get(whole(i)) == 0, "a weight stands twice, or for no distance")
+        u[i] = whole(allowance)
+        most += u[i] * constant_weight(n, d, min(i, n - i), steps)
+    for i in distances:
+        values = (
+            sum((-1) ** h * comb(j, h) * comb(n - j, i - h) for h in range(min(i, j) + 1))
+            for j in range(len(c))
+        )
+        if sum(c_j * value for c_j, value in zip(c, values, strict=True)) > u[i] * comb(n, i):
+            return False
+    return m * c[0] > most
+
+
+def check_polynomial(proof, k, n, rho, d):
+    """Check that n columns rho apart, two-sided, cannot make all row distances d on average.
+
+    All distances are then d and all columns as balanced as can be. With the sum s of each column
+    made 1 (odd k) or 0, X X' = 2 d I + (n - 2 d) J gives the sums of the inner products h of a
+    column with the others, and of their squares; h = k - 2 (an even distance).
+    """
+    a, b, c = (whole(value, -(10**99), 10**99) for value in proof["polynomial"])
+    s = k % 2
+    need(d * comb(k, 2) == n * (k * k // 4), "the row distance is not the average of all")
+    need(s == 1 or b == 0, "for even k, inner products have any sign")
+    inner = [k - 2 * apart for apart in range(0, k + 1, 2) if rho <= apart <= k - rho]
+    need(all(a + b * h + c * h * h >= 0 for h in inner), "the polynomial is somewhere negative")
+    first, second = s * (2 * d - n) - k, 2 * d * k + s * (n - 2 * d) - k * k
+    need(a * (n - 1) + b * first + c * second < 0, "the polynomial has no negative sum")
+
+
+def least_deviation(problem, name, proof):
+    """Return what the deviations from the targets add up to at least, by the proof."""
+    k, length, targets = problem.k, problem.length, problem.targets
+    pairs = list(combinations(range(k), 2))
+    if name == "sum":  # all columns together separate fewer pairs than the targets ask for
+        total = most_separated(k, all_columns_by_side(k), length)
+        need(whole(proof["largest_sum"]) == total, f"largest_sum is {total}")
+        return sum((targets[p][q] for p, q in pairs), Fraction(-total))
+    need(name == "cut", "no such proof")
+    # Rows with an even and an odd number of minuses are the sides of a cut: distances across it
+    # are odd, the others even. Every cut of each group is tried; between groups both may be.
+    unit, groups = whole(proof["denominator"], 1), proof["groups"]
+    classes = [whole(p) for group in groups for p in group]
+    need(sorted(classes) == list(range(k)), "groups are no partition of the classes")
+    need(sum(1 << min(len(group), 40) for group in groups) <= 1 << 20, "groups are too large")
+    costs = {}
+    for p, q in pairs:
+        near = min(floor(targets[p][q]), length)
+        options = range(max(0, near - 1), min(length, near + 1) + 1)
+        both = [min(abs(targets[p][q] - x) for x in options if x % 2 == odd) for odd in (0, 1)]
+        costs[p, q] = costs[q, p] = [floor(cost * unit) for cost in both]
+    group_of = {p: i for i, group in enumerate(groups) for p in group}
+    total = sum(min(costs[p, q]) for p, q in pairs if group_of[p] != group_of[q])
+    return Fraction(total + sum(least_cut(group, costs) for group in groups), unit)
+
+
+def least_cut(group, costs):
+    """Return the least cost of a cut of a group, placing one class after another."""
+    best = sum(costs[pair][0] for pair in combinations(group, 2))
+    stack = [(0, ())]
+    while stack:
+        cost, sides = stack.pop()
+        if cost >= best:
+            continue  # costs never fall
+        if len(sides) == len(group):
+            best = cost
+            continue
+        q = group[len(sides)]
+        for side in (0, 1) if sides else (0,):
+            added = sum(costs[group[i], q][side ^ other] for i, other in enumerate(sides))
+            stack.append((cost + added, (*sides, side)))
+    return best
+
+
+# ---------------------------------------------------------------- 5. the judgement
+
+
+def theory_of(proof):
+    """Return name, data and exact value of a proof by coding theory."""
+    need(proof["kind"] == "theory", "this must be proved by theory")
+    name, value, data = (proof["facts"][key] for key in ("name", "value", "proof"))
+    need(re.fullmatch(r"[0-9]{1,40}(/[1-9][0-9]{0,39})?", value), "it has no value")
+    need(float(Fraction(value)) == number(proof["bound"]), f"it is about {value}")
+    return name, data, Fraction(value)
+
+
+def check_bound(problem, matrix, proof):
+    """Return the bound that a proof proves; stop with FEASIBLE if that is not known here."""
+    kind, facts = proof["kind"], proof["facts"]
+    if kind == "theory":
+        name, data, value = theory_of(proof)
+        if problem.targets is None:
+            check_distance(problem, name, data, floor(value) + 1)
+        else:
+            need(least_deviation(problem, name, data) >= value, f"{value} is not reached")
+        return value
+    if kind == "exhaustive":
+        # The columns are distinct and admissible, so they are all if there are as many, and
+        # fewer columns never bring rows further apart.
+        need(problem.targets is None and problem.low == 1, "all columns prove nothing here")
+        count = sum(count for _, count in problem.columns_by_side())
+        need(count == matrix.length, "not all admissible columns are used")
+        need(number(proof["bound"]) == matrix.least, "the bound is not the distance of all columns")
+        return Fraction(matrix.least)
+    said = [facts] if kind == "solver" else [facts["first"], facts["second"]]
+    names = (f"{by['solver']} {by['version']} on {by['formulation']}" for by in said)
+    raise StopError(FEASIBLE, "only by the word of " + " and ".join(map(shown, names)))
+
+
+def check_separation(matrix, proof):
+    """Check that no codebook as good, of as many columns, has them further apart."""
+    name, data, value = theory_of(proof)
+    k, rho = matrix.k, floor(value) + 1
+    need(name == "separation", "no such proof")
+    need(value >= (matrix.two_sided or 0), "columns are further apart than the bound")
+    if "polynomial" in data:
+        check_polynomial(data, k, matrix.length, rho, matrix.least)
+    elif rho < k:
+        size = check_words(data["packing"], k - 1, rho, k - rho)
+        need(size < matrix.length, "as many columns may fit")
+
+
+def outcome(check, *arguments):
+    """Return what a check of a proof returns, the status it stops with if it does, and why."""
+    try:
+        return check(*arguments), OPTIMAL, ""
+    except StopError as stop:
+        status, reason = stop.args
+        return None, FEASIBLE if status == FEASIBLE else INVALID, reason
+    except MISSHAPEN:
+        return None, INVALID, "it is malformed"
+
+
+def judge(path):
+    """Check everything a file claims; return the exit status and the lines to print."""
+    document = read(path)
+    claim, stored = document["certificate"], document.get("figures")
+    problem, matrix = Problem(claim["problem"]), Matrix(document["matrix"])
+    figures = matrix.figures()
+    wrong = problem.broken_rules(matrix)
+    for key, value in ({} if stored is None else stored).items():
+        if key not in figures or type(value) is bool or value != figures[key]:
+            wrong.append(f"the figure {shown(key)} is not {shown(value)}")
+    need(not wrong, "; ".join(wrong))
+
+    exact = problem.objective_of(matrix)
+    objective = Fraction(float(exact))  # as files store it
+    bound = None if claim.get("bound") is None else number(claim["bound"])
+    proof, separation = claim.get("proof"), claim.get("separation_proof")
+    proved, status, reason = None, FEASIBLE, ""
+    if proof is not None:
+        proved, status, reason = outcome(check_bound, problem, matrix, proof)
+    apart = OPTIMAL, ""
+    if separation is not None:
+        _, *apart = outcome(check_separation, matrix, separation)
+    better = bound is not None and (
+        bound < objective if problem.targets is None else bound > objective
+    )
+    unfounded = bound is not None and (proof is None or number(proof["bound"]) != bound)
+    for false, what in (
+        (number(claim["objective"]) != objective, f"the objective is {float(objective):g}"),
+        (unfounded, "nothing stands behind the bound"),
+        (better, "the codebook is better than the bound"),
+        (claim["status"] == "optimal" and bound != objective, "called optimal, not at the bound"),
+        (status == INVALID, f"the proof of the bound: {reason}"),
+        (apart[0] != OPTIMAL, f"the proof of the separation: {apart[1]}"),
+    ):
+        wrong += [what] if false else []
+    need(not wrong, "; ".join(wrong))
+    lines = [f"{key}: {value}" for key, value in figures.items()]
+    if separation is not None:
+        lines.append(f"columns of a codebook as good: {separation['bound']} apart at most, proved")
+    goal = "least row distance" if problem.targets is None else "sum of deviations"
+    goal = f"{goal} {float(objective):g}"
+    if proved == exact:
+        ground = shown(proof["facts"].get("name", "every admissible column is used"))
+        return OPTIMAL, [*lines, f"OPTIMAL: {goal}, proved here ({ground})"]
+    if bound is None:
+        return FEASIBLE, [*lines, f"FEASIBLE: {goal}; no bound is claimed"]
+    gap = float(abs(bound - objective) / (max(abs(bound), objective) or 1))
+    known = "optimal" if claim["status"] == "optimal" else f"bound {shown(claim['bound'])}"
+    known += " proved here" if proved is not None else f" {reason}"
+    return FEASIBLE, [*lines, f"FEASIBLE within a gap of {gap:.1%}: {goal}; {known}"]
+
+
+def main(arguments):
+    """Check the file that is named; return the exit status."""
+    if len(arguments) != 1:
+        print("usage: python verify_design.py FILE.json", file=sys.stderr)
+        return 2
+    try:
+        status, lines = judge(arguments[0])
+    except StopError as stop:
+        status, reason = stop.args
+        lines = [f"{'INVALID' if status == INVALID else 'not a design file'}: {reason}"]
+    except (*MISSHAPEN, OSError, MemoryError) as error:
+        status, lines = UNREADABLE, [f"not a design file: {type(error).__name__}: {shown(error)}"]
+    print("\n".join(lines))
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
