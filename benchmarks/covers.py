@@ -83,8 +83,9 @@ def _print_all(separation: str, classes: Iterable[int]) -> None:
     """Print the structured cover of every graph beside the number of all balls."""
     print(f"\n{separation} rule, structured covers")
     print(_line("k", "rho", "edges", "all balls", "MB", "cliques", "s", "verified"))
-    for k, rho in ((k, rho) for k in classes for rho in range(1, k + 1)):
-        graph = ConflictGraph(k, rho, separation)
+    graphs = [ConflictGraph(k, rho, separation) for k in classes for rho in range(1, k + 1)]
+    for graph in graphs:
+        k, rho = graph.n_classes, graph.min_column_distance
         # Of the double balls those along k + 1 - rho coordinates.
         all_balls = 2 ** (k - 1) if rho % 2 else (k + 1 - rho) * 2 ** (k - 2)
         cover, seconds = _timed(clique_cover, graph)
