@@ -105,6 +105,28 @@ def common_options(function: F) -> F:
     return function
 
 
+classes_option = click.option(
+    "-k", "--classes", type=click.IntRange(min=2), required=True, help="Classes, k."
+)
+columns_option = click.option(
+    "-l", "--columns", type=click.IntRange(min=1), help="Columns allowed, L. [2k]"
+)
+separation_option = click.option(
+    "--separation",
+    type=click.Choice(["two-sided", "one-sided", "literal"]),
+    default="two-sided",
+    show_default=True,
+    help="Which rule separates columns.",
+)
+rho_option = click.option(
+    "--min-column-distance", "--rho", type=click.IntRange(min=1), help="Column separation, rho."
+)
+balance_option = click.option(
+    "--balance",
+    type=click.FloatRange(0, 1),
+    help="Largest difference of a column's sides, as a share of the whole.",
+)
+
 repeated_columns_option = click.option(
     "--allow-repeated-columns",
     is_flag=True,

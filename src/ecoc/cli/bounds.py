@@ -4,27 +4,23 @@ from __future__ import annotations
 
 import click
 
-from ecoc.cli._common import common_options, print_json
+from ecoc.cli._common import (
+    balance_option,
+    classes_option,
+    columns_option,
+    common_options,
+    print_json,
+    rho_option,
+    separation_option,
+)
 
 
 @click.command()
-@click.option("-k", "--classes", type=click.IntRange(min=2), required=True, help="Classes, k.")
-@click.option("-l", "--columns", type=click.IntRange(min=1), help="Columns allowed, L. [2k]")
-@click.option(
-    "--min-column-distance", "--rho", type=click.IntRange(min=1), help="Column separation, rho."
-)
-@click.option(
-    "--separation",
-    type=click.Choice(["two-sided", "one-sided", "literal"]),
-    default="two-sided",
-    show_default=True,
-    help="Which rule separates columns.",
-)
-@click.option(
-    "--balance",
-    type=click.FloatRange(0, 1),
-    help="Largest difference of a column's sides, as a share of the classes.",
-)
+@classes_option
+@columns_option
+@rho_option
+@separation_option
+@balance_option
 @common_options
 def bounds(
     classes: int,

@@ -11,6 +11,7 @@ import click
 from ecoc.cli._common import (
     EXIT_NOT_PROVED,
     EXIT_NOT_VERIFIED,
+    classes_option,
     common_options,
     print_facts,
     print_json,
@@ -27,7 +28,7 @@ CODE_NAMES = ("one-vs-rest", "one-vs-one", "exhaustive", "dense-random", "sparse
 
 @click.command()
 @click.argument("name", type=click.Choice(CODE_NAMES), metavar="NAME")
-@click.option("-k", "--classes", type=click.IntRange(min=2), required=True, help="Classes, k.")
+@classes_option
 @click.option(
     "-l", "--columns", type=click.IntRange(min=1), help="Columns, L (random codes; 2k by default)."
 )

@@ -7,11 +7,18 @@ import time
 
 import click
 
-from ecoc.cli._common import EXIT_NOT_VERIFIED, common_options, print_facts, print_json
+from ecoc.cli._common import (
+    EXIT_NOT_VERIFIED,
+    classes_option,
+    common_options,
+    print_facts,
+    print_json,
+    separation_option,
+)
 
 
 @click.command()
-@click.option("-k", "--classes", type=click.IntRange(min=2), required=True, help="Classes, k.")
+@classes_option
 @click.option(
     "--rho",
     "--min-column-distance",
@@ -22,12 +29,7 @@ from ecoc.cli._common import EXIT_NOT_VERIFIED, common_options, print_facts, pri
 @click.option(
     "-l", "--columns", type=click.IntRange(min=1), help="Columns, L, for the literal rule."
 )
-@click.option(
-    "--separation",
-    type=click.Choice(["two-sided", "one-sided", "literal"]),
-    default="two-sided",
-    show_default=True,
-)
+@separation_option
 @click.option(
     "--method",
     type=click.Choice(["structured", "greedy", "partitioned"]),
