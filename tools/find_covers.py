@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -38,11 +38,23 @@ _TRIES = 10_000
 
 
 class Code(NamedTuple):
-    """A syndrome for each generator, how many of the first may be rotated or give double balls."""
+    """A syndrome for each generator, and what is asked of the cliques.
+
+    The first `n_rotated` generators may be rotated and, with `squares`, number i may
+    become number 2i. Only the first `n_directions` give double balls.
+    """
 
     syndromes: tuple[int, ...]
     n_rotated: int
     n_directions: int | None = None
+    squares: bool = False
+
+
+class Symmetry(NamedTuple):
+    """Where a permutation of the generators takes each of them, and each word or syndrome."""
+
+    generators: list[int]
+    image: Ints
 
 
 def main() -> None:
@@ -106,14 +118,15 @@ def _rows(
 ) -> tuple[tuple[Ints, Ints], Ints, Ints]:
     """Return the hitting-set problem: rows of labels, the label of each item, costs."""
     n_syndromes = 1 << max(s.bit_length() for s in code.syndromes)
-    step = _rotation(code, n_syndromes)
+    symmetries = _symmetries(code, n_syndromes)
     single = graph.min_column_distance % 2 == 1
-    label, costs = _orbits(code, step, n_syndromes, single=single)
-    # A row and its rotated row are the same, so some differences stand for all.
+    label, costs = _orbits(code, symmetries, n_syndromes, single=single)
     differences = graph.differences()
-    if not np.array_equal(step, np.arange(n_syndromes)):
-        words = _rotation(code._replace(syndromes=tuple(generators)), 1 << (graph.n_classes - 1))
-        differences = differences[_least_in_orbit(words)[differences] == differences]
+    if symmetries:
+        # A row and its image are the same, so some differences stand for all.
+        words = code._replace(syndromes=tuple(generators))
+        least = _least_in_orbit(_symmetries(words, 1 << (graph.n_classes - 1)))
+        differences = differences[least[differences] == differences]
     unique = set()
     shifts = np.arange(n_syndromes)[:, None]
     for items in _options(graph.min_column_distance, differences, generators, code):
@@ -167,47 +180,64 @@ def _without_implied(options: set[bytes]) -> list[Ints]:
     return [np.flatnonzero(np.unpackbits(mask)) for mask in kept[:n_kept]]
 
 
-def _rotation(code: Code, n_syndromes: int) -> Ints:
-    """Return what rotating the first generators does to each syndrome."""
+def _symmetries(code: Code, n_syndromes: int) -> list[Symmetry]:
+    """Return those of the permutations asked for that act on the syndromes."""
     q = code.n_rotated
+    rest = range(q, len(code.syndromes))
+    permutations = [[*((i + 1) % q for i in range(q)), *rest]] if q else []
+    if code.squares:
+        permutations.append([*(2 * i % q for i in range(q)), *rest])
+    return [
+        Symmetry(generators, np.array([image[t] for t in range(n_syndromes)]))
+        for generators in permutations
+        if (image := _linear_map(code.syndromes, [code.syndromes[i] for i in generators]))
+    ]
+
+
+def _linear_map(sources: Sequence[int], targets: Sequence[int]) -> dict[int, int]:
+    """Return the linear map that takes each source to its target; empty if there is none."""
     image = {0: 0}
-    for i, s in enumerate(code.syndromes):
-        target = code.syndromes[(i + 1) % q] if i < q else s
-        if s in image:
-            if image[s] != target:
-                return np.arange(n_syndromes)
-            continue
-        image |= {known ^ s: known_image ^ target for known, known_image in image.items()}
-    return np.array([image.get(t, t) for t in range(n_syndromes)])
+    for source, target in zip(sources, targets, strict=True):
+        if image.get(source, target) != target:
+            return {}
+        if source not in image:
+            image |= {known ^ source: there ^ target for known, there in image.items()}
+    return image
 
 
-def _least_in_orbit(step: Ints) -> Ints:
-    least = np.arange(step.size)
-    image = step
-    while not np.array_equal(image, np.arange(step.size)):
-        least = np.minimum(least, image)
-        image = step[image]
-    return least
+def _least_in_orbit(symmetries: list[Symmetry]) -> Ints:
+    least = np.arange(symmetries[0].image.size)
+    while True:
+        smaller = np.minimum.reduce([least, *(least[symmetry.image] for symmetry in symmetries)])
+        if np.array_equal(smaller, least):
+            return least
+        least = smaller
 
 
-def _orbits(code: Code, step: Ints, n_syndromes: int, *, single: bool) -> tuple[Ints, Ints]:
+def _orbits(
+    code: Code, symmetries: list[Symmetry], n_syndromes: int, *, single: bool
+) -> tuple[Ints, Ints]:
     """Return the orbit of each item (shape, syndrome), and how many cliques an orbit costs."""
-    q = 0 if np.array_equal(step, np.arange(step.size)) else code.n_rotated
     n_shapes = 1 if single else len(code.syndromes[: code.n_directions])
     label = np.full(n_shapes * n_syndromes, -1, dtype=np.int64)
     costs: list[int] = []
     for item in range(label.size):
         if label[item] >= 0:
             continue
-        shape, t = divmod(item, n_syndromes)
-        orbit = set()
-        while shape * n_syndromes + t not in orbit:
-            orbit.add(shape * n_syndromes + t)
+        label[item] = len(costs)
+        orbit = [item]
+        for member in orbit:
+            shape, t = divmod(member, n_syndromes)
+            images = [
+                (0 if single else symmetry.generators[shape]) * n_syndromes + int(symmetry.image[t])
+                for symmetry in symmetries
+            ]
             if not single:
-                orbit.add(shape * n_syndromes + (t ^ code.syndromes[shape]))
-                shape = (shape + 1) % q if shape < q else shape
-            t = int(step[t])
-        label[list(orbit)] = len(costs)
+                images.append(shape * n_syndromes + (t ^ code.syndromes[shape]))
+            for image in images:
+                if label[image] < 0:
+                    label[image] = len(costs)
+                    orbit.append(image)
         costs.append(len(orbit))
     return label, np.array(costs)
 
@@ -218,7 +248,7 @@ def _codes(
     """Produce the given code, or cyclic ones and then many random ones."""
     if options.syndromes:
         syndromes = tuple(int(s, 16) for s in options.syndromes.split())
-        yield Code(syndromes, options.rotate, options.directions)
+        yield Code(syndromes, options.rotate, options.directions, options.squares)
         return
     two_sided = options.separation == "two-sided"
     bits = options.syndrome_bits
@@ -328,6 +358,11 @@ def _parse() -> argparse.Namespace:
     )
     parser.add_argument(
         "--directions", type=int, help="with --syndromes: double balls along the first so many only"
+    )
+    parser.add_argument(
+        "--squares",
+        action="store_true",
+        help="with --rotate: the cliques stay the same if number i becomes number 2i, too",
     )
     parser.add_argument("--random-only", action="store_true", help="try no cyclic codes")
     parser.add_argument("--time-limit", type=float, default=60.0, help="seconds in all")

@@ -334,17 +334,21 @@ def _read_header(
     read: Callable[[int], bytes], place: str
 ) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     """Read the header of an array file, which is a Python literal, without building the array."""
+    # Older type stubs of NumPy know little about this module.
+    numpy_format: Any = np.lib.format
     readers = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
+        (1, 0): numpy_format.read_array_header_1_0,
+        (2, 0): numpy_format.read_array_header_2_0,
     }
     head = io.BytesIO(read(8))
     try:
-        version = np.lib.format.read_magic(head)
+        version = numpy_format.read_magic(head)
         size = read(2 if version == (1, 0) else 4)
         length = int.from_bytes(size, "little")
         if version not in readers or length > 10_000:
             raise ValueError("unknown header")
-        return readers[version](io.BytesIO(size + read(length)), max_header_size=10_000)
+        content = io.BytesIO(size + read(length))
+        shape, fortran_order, dtype = readers[version](content, max_header_size=10_000)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
         raise FileFormatError(f"{place} is not a valid array.") from error
+    return shape, fortran_order, dtype

@@ -218,4 +218,5 @@ def _whole(values: FloatArray) -> bool:
 def _behind(row: npt.NDArray[np.generic], n_choices: int, tail: npt.ArrayLike) -> FloatArray:
     """Widen a row over the candidates to all choices, and append the objective's terms."""
     gap = np.zeros(n_choices - row.size)
-    return np.concatenate([row, gap, np.asarray(tail)]).astype(np.float64)
+    wide: FloatArray = np.concatenate([row, gap, np.asarray(tail)]).astype(np.float64)
+    return wide

@@ -59,7 +59,9 @@ def sparse_rows(rows: Iterable[FloatArray | IntArray], n_variables: int) -> Any:
     """Stack dense rows as a sparse matrix, one at a time, to hold only the non-zeros."""
     from scipy.sparse import csr_array
 
-    indices, data, indptr = [np.empty(0, np.int32)], [np.empty(0)], [0]
+    indices: list[npt.NDArray[np.int32]] = [np.empty(0, np.int32)]
+    data: list[FloatArray] = [np.empty(0)]
+    indptr = [0]
     for row in rows:
         where = np.flatnonzero(row)
         indices.append(where.astype(np.int32))

@@ -79,7 +79,7 @@ def grow_cliques(arcs: Arcs, uncovered: Flags, busiest: bool) -> Cliques:
         open_edges[v] = np.sum(uncovered[arcs.indptr[v] : arcs.indptr[v + 1]])
     scratch = np.empty((3, n_vertices), dtype=np.int32)
     ends = [0]
-    members = np.empty(1024, dtype=np.int32)
+    members: Ints32 = np.empty(1024, dtype=np.int32)
     for u in range(n_vertices):
         for seed in range(arcs.indptr[u], arcs.indptr[u + 1]):
             if arcs.indices[seed] < u or not uncovered[seed]:
@@ -144,7 +144,7 @@ def _extend(arcs: Arcs, indptr: Ints, members: Ints32) -> Cliques:
     lost = np.empty(n_vertices, dtype=np.int32)
     clique = np.empty(n_vertices, dtype=np.int32)
     ends = [0]
-    longer = np.empty(max(1, 2 * members.size), dtype=np.int32)
+    longer: Ints32 = np.empty(max(1, 2 * members.size), dtype=np.int32)
     for c in range(indptr.size - 1):
         size = indptr[c + 1] - indptr[c]
         clique[:size] = members[indptr[c] : indptr[c + 1]]

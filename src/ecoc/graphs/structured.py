@@ -152,7 +152,7 @@ def place_shapes(shapes: Shapes, graph: ConflictGraph) -> CliqueCover:
     vertex_of[graph.to_columns()] = np.arange(graph.n_vertices, dtype=np.int32)
     members = np.empty(_n_members(shapes), dtype=np.int32)
     n_used = 0
-    sizes = [np.zeros(1, dtype=np.int64)]
+    sizes: list[Ints] = [np.zeros(1, dtype=np.int64)]
     for block_sizes, block in _blocks(shapes, vertex_of):
         members[n_used : n_used + block.size] = block
         n_used += block.size

@@ -150,7 +150,7 @@ def verify_cover(
     if malformed is not None:
         return CoverVerification(False, method, 0, cover.n_cliques, malformed=malformed)
     if every_edge:
-        vertices = np.arange(graph.n_vertices)
+        vertices: npt.NDArray[np.int64] = np.arange(graph.n_vertices)
     else:
         n_samples = check_int("n_samples", n_samples, minimum=1)
         rng = check_random_state(random_state)

@@ -128,7 +128,7 @@ def search_deal(
     separation : int
         Its column distance, by the rule of the goal.
     """
-    best = np.empty((0, 0), dtype=np.int8), -1
+    best: tuple[Signs, int] = np.empty((0, 0), dtype=np.int8), -1
     efforts = list(_EFFORTS)
     n_failed = 0
     while efforts:

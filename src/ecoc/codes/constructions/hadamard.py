@@ -171,10 +171,10 @@ _kept_matrix = lru_cache(maxsize=64)(_matrix)
 
 
 def _sylvester(n: int) -> Signs:
-    matrix = np.ones((1, 1), dtype=np.int8)
+    matrix: Signs = np.ones((1, 1), dtype=np.int8)
     step = np.array([[1, 1], [1, -1]], dtype=np.int8)
     while len(matrix) < n:
-        matrix = np.kron(step, matrix)
+        matrix = np.kron(step, matrix).astype(np.int8)
     return matrix
 
 
