@@ -9,6 +9,12 @@ the problem smaller still.
 
     python tools/find_covers.py 13 4 --separation two-sided --time-limit 60
 
+With --syndromes the code is given, and with --rotate and --squares its symmetry. Most
+tables for rho from 7 on are of the quadratic residue code of length 17:
+
+    QR="1 2 4 8 10 20 40 80 39 72 e4 f1 db 8f 27 4e 9c"
+    python tools/find_covers.py 18 9 --separation one-sided --syndromes "$QR" --rotate 17
+
 The best table found is verified on every edge of the graph and printed; with
 --output it is put into a table file if it is smaller than what is there.
 """

@@ -37,16 +37,27 @@ def test_a_shipped_table_is_well_formed(separation, table):
         assert table.min_generators == len(table.syndromes)
 
 
+HAMMING = ("--syndromes", "1 2 4 3 6 7 5")
+
+
 @pytest.mark.parametrize(
-    ("k", "rho", "separation", "limit"),
-    [(8, 3, "two-sided", 120), (8, 4, "one-sided", 320), (8, 3, "one-sided", 112)],
+    ("rho", "separation", "limit", "options"),
+    [
+        (3, "two-sided", 120, ()),
+        (4, "one-sided", 320, ()),
+        (3, "one-sided", 112, ()),
+        (4, "one-sided", 320, (*HAMMING, "--directions", "5")),
+        (5, "one-sided", 112, (*HAMMING, "--rotate", "7", "--squares")),
+    ],
 )
-def test_the_search_finds_small_covers_again(tmp_path, k, rho, separation, limit):
+def test_the_search_finds_small_covers_again(tmp_path, rho, separation, limit, options):
+    k = 8
     output = tmp_path / "tables.json"
     command = [
         *(sys.executable, ROOT / "tools" / "find_covers.py", str(k), str(rho)),
         *("--separation", separation, "--syndrome-bits", "4", "--time-limit", "3"),
         *("--time-per-code", "0.3", "--output", output),
+        *options,
     ]
     first = subprocess.run(command, check=True, capture_output=True, text=True)
     assert "verified (every edge" in first.stdout

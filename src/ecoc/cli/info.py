@@ -9,7 +9,10 @@ import click
 
 from ecoc.cli._common import common_options, print_facts, print_json
 
-REQUIRED = ("numpy", "scipy", "highspy", "numba", "joblib", "matplotlib", "click", "rich")
+REQUIRED = (
+    *("numpy", "scipy", "scikit-learn", "highspy", "numba", "joblib", "matplotlib"),
+    *("click", "rich"),
+)
 EXTRAS = {"pyscipopt": "scip", "gurobipy": "gurobi", "distributed": "dask", "torch": "nn"}
 
 

@@ -1,13 +1,16 @@
 """Design of codebooks: problems, integer programs, solvers, results."""
 
+from ecoc.design.assignment import assign_codewords
 from ecoc.design.certificate import Certificate
 from ecoc.design.designer import FORMULATIONS, METHODS, SOLVERS, design_codebook
 from ecoc.design.problem import OBJECTIVES, DesignProblem
 from ecoc.design.programs import build_program
 from ecoc.design.result import Design, Stage, read_design, verify_claim
 from ecoc.design.search import SearchResult, search_codebook
+from ecoc.design.similarity import ClassSimilarity, class_similarity
 from ecoc.design.solution import design_from_solution
 from ecoc.design.solvers import ProgressPoint, Status, available_solvers
+from ecoc.design.targets import target_distances
 
 __all__ = [
     "FORMULATIONS",
@@ -15,17 +18,21 @@ __all__ = [
     "OBJECTIVES",
     "SOLVERS",
     "Certificate",
+    "ClassSimilarity",
     "Design",
     "DesignProblem",
     "ProgressPoint",
     "SearchResult",
     "Stage",
     "Status",
+    "assign_codewords",
     "available_solvers",
     "build_program",
+    "class_similarity",
     "design_codebook",
     "design_from_solution",
     "read_design",
     "search_codebook",
+    "target_distances",
     "verify_claim",
 ]

@@ -1,7 +1,7 @@
 """Which classes are alike, and what the distances of their codewords should be for that.
 
 Training data give a similarity of classes. From it come target distances, for the design of
-a codebook by equation 19 of the paper, or the assignment of the codewords of a codebook that
+a codebook by equation 19 of the paper, and the assignment of the codewords of a codebook that
 is there already. Both go in either direction: ``"group-similar"`` puts the codewords of
 similar classes near each other, so that columns need not part what is hard to part;
 ``"separate-hard-pairs"`` puts them far from each other, so that more columns may err there
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import comb
 from typing import Any
 
 import numpy as np
@@ -22,21 +21,16 @@ from ecoc._checks import (
     RandomState,
     check_choice,
     check_int,
-    check_number,
     check_random_state,
     listing,
 )
-from ecoc.codes import Codebook, Provenance
-from ecoc.design.averaging import largest_total
 from ecoc.errors import InvalidInputError
 
 __all__ = [
     "DIRECTIONS",
     "SIMILARITIES",
     "ClassSimilarity",
-    "assign_codewords",
     "class_similarity",
-    "target_distances",
 ]
 
 SIMILARITIES = ("centroids", "kernel", "confusion")
@@ -45,7 +39,7 @@ DIRECTIONS = ("group-similar", "separate-hard-pairs")
 LARGEST_FEATURE = 1e100
 """The largest size of a feature; its square is then far from overflow."""
 
-_ROUNDING = 1e-9
+ROUNDING = 1e-9
 """What sums of similarities may differ by without meaning anything."""
 
 Floats = npt.NDArray[np.float64]
@@ -344,251 +338,16 @@ def _means(values: Any, codes: Ints) -> Floats:
     return means if isinstance(means, np.ndarray) else means.toarray()
 
 
-# ----------------------------------------------------------------- to targets
-
-
-def target_distances(
-    similarity: ClassSimilarity,
-    n_columns: int,
-    direction: str = "group-similar",
-    *,
-    spread: float = 0.25,
-) -> Ints:
-    """Turn a similarity of classes into target distances for a design.
-
-    Parameters
-    ----------
-    similarity : ClassSimilarity
-        How alike the classes are.
-    n_columns : int
-        The number of columns of the codebook, L.
-    direction : {"group-similar", "separate-hard-pairs"}, default="group-similar"
-        Whether similar classes get nearer or farther codewords.
-    spread : float, default=0.25
-        How far targets go from their mean at most, as a share of it, from 0 to 1. More of
-        it shapes the code more, and leaves the nearest codewords less error correction.
-
-    Returns
-    -------
-    array of shape (n_classes, n_classes)
-        Integers, symmetric, from 1 to L off the diagonal and 0 on it; for
-        ``DesignProblem(objective="target-distances", target_distances=...)``.
-
-    Notes
-    -----
-    With s the similarity of a pair and s̄ the mean over pairs, the target is
-
-        m - a (s - s̄) / r,
-
-    or m + a (s - s̄) / r for ``"separate-hard-pairs"``, rounded to the nearest integer. Here r
-    is the largest absolute value of s - s̄; m is the largest mean distance that L different
-    columns of k classes reach, L floor(k²/4) / C(k, 2) while there are L columns as balanced
-    as can be; and a is spread · m, less where m - a would be below 1 or m + a above L. So the
-    mean before rounding is m.
-
-    Examples
-    --------
-    >>> similarity = ClassSimilarity.from_matrix(
-    ...     [[1, 0.9, 0.2, 0.1], [0.9, 1, 0.1, 0.2], [0.2, 0.1, 1, 0.8], [0.1, 0.2, 0.8, 1]]
-    ... )
-    >>> target_distances(similarity, 7)
-    array([[0, 3, 4, 5],
-           [3, 0, 5, 4],
-           [4, 5, 0, 3],
-           [5, 4, 3, 0]])
-    """
-    _check_similarity(similarity)
-    length = check_int("n_columns", n_columns, minimum=1)
-    sign = _sign(direction)
-    check_number("spread", spread, minimum=0, maximum=1)
-    k = similarity.n_classes
-    every_column = [0, *(comb(k - 1, weight) for weight in range(1, k))]
-    mean = largest_total(every_column, k, length) / comb(k, 2)
-    reach = max(0.0, min(spread * mean, length - mean, mean - 1))
-    deviations = similarity.matrix - similarity._pairs.mean()
-    largest = float(np.abs(similarity._pairs - similarity._pairs.mean()).max())
-    if largest > _ROUNDING:
-        deviations /= largest
-    # Ten places first: equal similarities must not part on the last bit of their sum.
-    rounded = np.rint((mean - sign * reach * deviations).round(10))
-    targets: Ints = np.clip(rounded, 1, length).astype(np.int64)
-    np.fill_diagonal(targets, 0)
-    return targets
-
-
-# ------------------------------------------------------------- to assignments
-
-
-def assign_codewords(
-    codebook: Codebook,
-    similarity: ClassSimilarity,
-    direction: str = "group-similar",
-    *,
-    n_starts: int = 20,
-    random_state: RandomState = None,
-) -> Codebook:
-    """Give the codewords of a codebook to the classes so that distances suit the similarity.
-
-    Parameters
-    ----------
-    codebook : Codebook
-        The codewords; binary or ternary.
-    similarity : ClassSimilarity
-        How alike the classes are. Where the codebook has labels and these are the classes
-        (as text), the two are matched by them, else by position.
-    direction : {"group-similar", "separate-hard-pairs"}, default="group-similar"
-        Whether similar classes get nearer or farther codewords.
-    n_starts : int, default=20
-        How many random assignments are improved on, beside the one that is there and a
-        relaxed solution.
-    random_state : int, Generator or None
-        The seed of the starts; None is the seed 0.
-
-    Returns
-    -------
-    Codebook
-        The rows in another order under the same labels. Its provenance has the order, and a
-        note where no order is better than another: all codewords are equally far apart, or
-        all classes equally alike.
-
-    Notes
-    -----
-    The sum of similarity times distance over all pairs of classes is made small
-    (``"group-similar"``) or large. As a permutation changes neither the similarities nor the
-    distances as a whole, this is also the best correlation of the two. It is a quadratic
-    assignment problem: the starts, one of them by SciPy's ``"faq"`` [1]_, are improved by
-    exchanging two codewords as long as that helps. Nothing is proved about the result. It is
-    never worse than the order that was there, and that order stays where it is not bettered.
-
-    Whether similar classes should be near or far is a matter of evidence; [2]_ finds that
-    near is better.
-
-    References
-    ----------
-    .. [1] J. Vogelstein et al. (2015). Fast approximate quadratic programming for graph
-       matching. PLOS ONE 10(4).
-    .. [2] I. Evron, O. Onn, T. Weiss Orzech, H. Azeroual, D. Soudry (2023). The role of
-       codeword-to-class assignments in error-correcting codes: an empirical study. AISTATS.
-
-    Examples
-    --------
-    >>> code = Codebook.from_rows(["++++", "--++", "+++-", "-+-+"], labels=["a", "b", "c", "d"])
-    >>> alike = ClassSimilarity.from_matrix(
-    ...     [[1, 0.9, 0, 0], [0.9, 1, 0, 0], [0, 0, 1, 0.9], [0, 0, 0.9, 1]], "abcd"
-    ... )
-    >>> print(assign_codewords(code, alike))
-    a  + + + + +
-    b  + + + + -
-    c  - - - + +
-    d  - - - - +
-    """
-    if not isinstance(codebook, Codebook):
-        raise InvalidInputError(f"codebook must be a Codebook, not {codebook!r}.")
-    _check_similarity(similarity)
-    sign = _sign(direction)
-    check_int("n_starts", n_starts, minimum=0)
-    generator = check_random_state(0 if random_state is None else random_state)
-    weights = sign * _matched(similarity, codebook)
-    distances = codebook.row_distances().astype(np.float64)
-    np.fill_diagonal(weights, 0)
-    np.fill_diagonal(distances, 0)
-    pairs = np.triu_indices(codebook.n_classes, 1)
-    rows: npt.NDArray[np.integer] = np.arange(codebook.n_classes)
-    note = None
-    if np.ptp(distances[pairs]) == 0:
-        note = "all codewords are equally far apart: the order of the rows does not matter"
-    elif np.ptp(weights[pairs]) < _ROUNDING:
-        note = "all classes are equally alike: the order of the rows does not matter"
-    else:
-        rows = _assignment(weights, distances, n_starts, generator)
-    source = codebook.provenance
-    parameters = {
-        "direction": direction,
-        "similarity": similarity.method,
-        "source": None if source is None else source.method,
-        "rows": rows.tolist(),
-        "n_starts": int(n_starts),
-    }
-    if note is not None:
-        parameters["note"] = note
-    seed = None if isinstance(random_state, np.random.Generator) else int(random_state or 0)
-    return Codebook(
-        codebook.matrix[rows],
-        labels=codebook.labels,
-        name=codebook.name,
-        provenance=Provenance("assigned-codewords", parameters, seed=seed),
-        allow_repeated_columns=codebook.allow_repeated_columns,
-    )
-
-
-def _assignment(
-    weights: Floats, distances: Floats, n_starts: int, generator: np.random.Generator
-) -> npt.NDArray[np.integer]:
-    """The order of the rows with the least sum of weight times distance that was found."""
-    from scipy.optimize import quadratic_assignment
-
-    k = len(weights)
-    relaxed = quadratic_assignment(weights, distances, method="faq").col_ind
-    starts = [np.arange(k), relaxed, *(generator.permutation(k) for _ in range(n_starts))]
-    rounding = _ROUNDING * float(np.abs(weights).sum()) * float(distances.max())
-    best, least = starts[0], np.inf
-    for start in starts:
-        rows = _exchanged(start, weights, distances, rounding)
-        total = float((weights * distances[np.ix_(rows, rows)]).sum())
-        if total < least - rounding:
-            best, least = rows, total
-    return best
-
-
-def _exchanged(
-    start: npt.NDArray[np.integer], weights: Floats, distances: Floats, rounding: float
-) -> npt.NDArray[np.integer]:
-    """Exchange two rows, those that help most, until no exchange helps."""
-    rows = start.copy()
-    while True:
-        placed = distances[np.ix_(rows, rows)]
-        # With all other rows in place, an exchange of p and q swaps what they pay to them.
-        paid = weights @ placed
-        own = paid.diagonal()
-        gain = own[:, None] + own - paid - paid.T - 2 * weights * placed
-        p, q = divmod(int(gain.argmax()), len(rows))
-        # Each pair counts twice in the sums that `rounding` is for.
-        if 2 * gain[p, q] <= rounding:
-            return rows
-        rows[[p, q]] = rows[[q, p]]
-
-
-def _matched(similarity: ClassSimilarity, codebook: Codebook) -> Floats:
-    """The similarities in the order of the codebook's rows."""
-    if similarity.n_classes != codebook.n_classes:
-        raise InvalidInputError(
-            f"codebook and similarity must have the same classes: the codebook has "
-            f"{codebook.n_classes}, the similarity {similarity.n_classes}."
-        )
-    names = [str(c) for c in similarity.classes]
-    labels = codebook.labels or ()
-    strange = [repr(label) for label in labels if label not in names]
-    if len(strange) == len(labels):
-        return similarity.matrix.copy()
-    if strange:
-        raise InvalidInputError(
-            f"Some labels of the codebook are classes of the similarity, but not "
-            f"{listing(strange)}. Rename them with relabel, or take the labels away to match "
-            "by position."
-        )
-    order = [names.index(label) for label in labels]
-    matched: Floats = similarity.matrix[np.ix_(order, order)]
-    return matched
-
-
 # --------------------------------------------------------------------- checks
 
 
-def _sign(direction: str) -> int:
+def direction_sign(direction: str) -> int:
+    """1 where the codewords of similar classes are to be near, -1 where far."""
     return 1 if check_choice("direction", direction, DIRECTIONS) == "group-similar" else -1
 
 
-def _check_similarity(similarity: object) -> None:
+def check_similarity(similarity: object) -> None:
+    """Refuse what is not a :class:`ClassSimilarity`, and say how to make one."""
     if not isinstance(similarity, ClassSimilarity):
         raise InvalidInputError(
             "similarity must be a ClassSimilarity; make one of a matrix with "
@@ -611,14 +370,14 @@ def _as_similarities(values: object, k: int) -> Floats:
     if matrix.shape != (k, k):
         raise InvalidInputError(f"matrix must have shape ({k}, {k}), not {matrix.shape}.")
     np.fill_diagonal(matrix, 1)
-    wrong = np.argwhere(~((matrix >= -_ROUNDING) & (matrix <= 1 + _ROUNDING)))
+    wrong = np.argwhere(~((matrix >= -ROUNDING) & (matrix <= 1 + ROUNDING)))
     if wrong.size:
         p, q = wrong[0].tolist()
         raise InvalidInputError(
             f"matrix must hold similarities from 0 to 1, but has {matrix[p, q]:g} in row {p}, "
             f"column {q}. For distances d, pass 1 - d / d.max()."
         )
-    wrong = np.argwhere(np.abs(matrix - matrix.T) > _ROUNDING)
+    wrong = np.argwhere(np.abs(matrix - matrix.T) > ROUNDING)
     if wrong.size:
         p, q = wrong[0].tolist()
         raise InvalidInputError(
@@ -674,7 +433,10 @@ def _corners(features: Any) -> Floats:
 
 def _as_codes(y: Any, n_samples: int) -> tuple[tuple[Any, ...], Ints]:
     """The sorted classes, and the place of each sample's class among them."""
-    labels = np.asarray(y)
+    try:
+        labels = np.asarray(y)
+    except ValueError as error:
+        raise InvalidInputError("y must be a sequence of classes, one for each sample.") from error
     if labels.ndim != 1:
         raise InvalidInputError(
             f"y must have one dimension (a class for each sample), not {labels.ndim}."
@@ -683,16 +445,16 @@ def _as_codes(y: Any, n_samples: int) -> tuple[tuple[Any, ...], Ints]:
         raise InvalidInputError(
             f"X and y must have the same number of samples: X has {n_samples}, y {len(labels)}."
         )
-    if labels.dtype.kind == "f" and not (labels == np.floor(labels)).all():
-        raise InvalidInputError(
-            "y must hold classes, not measurements: it has NaN or fractions among its numbers."
-        )
     try:
         classes, codes = np.unique(labels, return_inverse=True)
     except TypeError as error:
         raise InvalidInputError(
             "y must hold classes that can be sorted: all text or all numbers, none missing."
         ) from error
+    if any(isinstance(c, float) and not c.is_integer() for c in classes.tolist()):
+        raise InvalidInputError(
+            "y must hold classes, not measurements: it has NaN or fractions among its numbers."
+        )
     if len(classes) < 2:
         raise InvalidInputError(f"y must have at least 2 classes, not {len(classes)}.")
     return tuple(classes.tolist()), codes.astype(np.int64)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_int, check_random_state
 from ecoc._numba import njit
-from ecoc.graphs.conflict import ConflictGraph
+from ecoc.graphs.conflict import MAX_BYTES, ConflictGraph
 from ecoc.graphs.cover import CliqueCover
 from ecoc.graphs.graph import AnyGraph
 
@@ -120,7 +120,7 @@ def verify_cover(
     """Check that a cover consists of cliques, contains every edge, and has no clique in another.
 
     The memory needed is that of the cover, twice, and of one vertex's neighbours.
-    Where cliques are so large that sets of bits are faster, these take as much again.
+    Sets of bits, which are faster where cliques are large, take up to 2 GiB more.
 
     Parameters
     ----------
@@ -177,8 +177,9 @@ def verify_cover(
 
 
 def _prefers_bits(cover: CliqueCover) -> bool:
-    """Tell whether the average clique has more members than there are words in a set of bits."""
-    return cover.members.size > cover.n_cliques * _n_words(cover.n_vertices)
+    """Tell whether cliques are so large that sets of bits are faster, and fit."""
+    n_words = cover.n_cliques * _n_words(cover.n_vertices)
+    return 2 * cover.members.size > n_words and 8 * n_words <= MAX_BYTES
 
 
 def _malformed(cover: CliqueCover, n_vertices: int) -> str | None:
