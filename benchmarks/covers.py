@@ -3,7 +3,7 @@
     python benchmarks/covers.py            # k = 10 .. 15
     python benchmarks/covers.py --full     # k = 10 .. 18, every edge verified; minutes
     python benchmarks/covers.py --smoke    # seconds
-    python benchmarks/covers.py --all      # every separation up to 18 classes; most of an hour
+    python benchmarks/covers.py --all      # every separation up to 18 classes; half an hour
     python benchmarks/covers.py --all --classes 16 17
 
 The paper's seconds are from its own machine and program; ours and those of the

@@ -213,7 +213,7 @@ def targets(smoke: bool) -> None:
     similarity = np.linalg.norm(centres[:, None] - centres, axis=2)
     limit = 3.0 if smoke else 60.0
     print("\n   L  rho  ours  bound  status    seconds  annealing  HiGHS")
-    for length, rho in ((10, 2),) if smoke else ((n, 2) for n in range(10, 31, 5)):
+    for length, rho in ((10, 2),) if smoke else ((n, 2) for n in range(10, 31)):
         wanted = np.round(similarity / similarity.max() * length * 0.7)
         request = {
             "min_column_distance": rho,

@@ -1,9 +1,11 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ecoc.codes import dense_random
+from ecoc.codes import columns_to_matrix, dense_random
 from ecoc.design import DesignProblem, _annealing
 from ecoc.design.search import search_codebook
 from ecoc.errors import InvalidInputError
@@ -102,6 +104,49 @@ def test_nothing_below_what_is_of_use_comes_back():
     problem = DesignProblem(9, 18, min_column_distance=3)
     found = search_codebook(problem, at_least=10, n_moves=50_000, n_starts=1, random_state=0)
     assert found.codebook is None
+
+
+def test_weighted_distances_against_all_codebooks():
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        triangle = np.triu(rng.choice([0.5, 1.0, 2.0], size=(4, 4)), 1)
+        weights = triangle + triangle.T
+        problem = DesignProblem(4, 4)
+        best = 0.0
+        for columns in combinations(range(1, 8), 4):
+            matrix = columns_to_matrix(columns, 4).astype(int)
+            distances = (4 - matrix @ matrix.T) // 2
+            best = max(best, (weights * distances)[np.triu_indices(4, 1)].min())
+        found = search_codebook(problem, pair_weights=weights, random_state=0, n_moves=100_000)
+        assert found.objective == best
+        achieved = (weights * found.codebook.row_distances())[np.triu_indices(4, 1)].min()
+        assert achieved == best
+
+
+def test_equal_weights_change_nothing_but_the_scale():
+    weights = np.full((8, 8), 2.0)
+    found = search_codebook(DesignProblem(8, 16), pair_weights=weights, random_state=0)
+    assert found.objective == 16
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones((3, 3)), "shape"),
+        (-np.ones((4, 4)), "positive"),
+        (np.triu(np.ones((4, 4))) + 1, "symmetric"),
+        ([["a"]], "matrix of numbers"),
+    ],
+)
+def test_weights_are_checked(weights, message):
+    with pytest.raises(InvalidInputError, match=message):
+        search_codebook(DesignProblem(4, 5), pair_weights=weights)
+
+
+def test_weights_and_targets_exclude_each_other():
+    problem = DesignProblem(4, 5, objective="target-distances", target_distances=np.full((4, 4), 2))
+    with pytest.raises(InvalidInputError, match="max-min-distance"):
+        search_codebook(problem, pair_weights=np.ones((4, 4)))
 
 
 def test_settings_are_checked():

@@ -112,6 +112,7 @@ def verify(file: str, allow_repeated_columns: bool, as_json: bool) -> None:
         design = _claimed_design(found, file)
     except VerificationError as error:
         if not as_json:
+            click.echo("INVALID")
             raise
         print_json({"file": file, "verified": False, "differences": error.differences})
         sys.exit(EXIT_NOT_VERIFIED)

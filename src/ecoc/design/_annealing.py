@@ -29,7 +29,7 @@ class Rules(NamedTuple):
 
     k: int
     length: int
-    goal: int
+    goals: Ints
     product_low: int
     product_high: int
     sizes: Ints
@@ -69,7 +69,7 @@ def anneal(
             sides,
             counts,
             rules.sizes,
-            rules.goal,
+            rules.goals,
             rules.product_low,
             rules.product_high,
             rules.limit,
@@ -110,7 +110,7 @@ def _moves(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
     sides: Ints,
     counts: Ints,
     sizes: Ints,
-    goal: int,
+    goals: Ints,
     low: int,
     high: int,
     limit: int,
@@ -132,7 +132,7 @@ def _moves(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
     for p in range(k):
         for q in range(p):
             target = targets[p, q] if by_targets else 0.0
-            cost += _row_cost(distances[p, q], goal, target, by_targets)
+            cost += _row_cost(distances[p, q], goals[p, q], target, by_targets)
     for i in range(length):
         if counts[i] < k:
             broken += _over(sides[i], -limit, limit)
@@ -152,6 +152,7 @@ def _moves(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
                 d = distances[p, q]
                 moved = d + 1 if matrix[q, j] == old else d - 1
                 target = targets[p, q] if by_targets else 0.0
+                goal = goals[p, q]
                 change += _row_cost(moved, goal, target, by_targets) - _row_cost(
                     d, goal, target, by_targets
                 )

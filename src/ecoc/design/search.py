@@ -21,7 +21,7 @@ import numpy.typing as npt
 from ecoc._checks import RandomState, check_int, check_number, check_random_state
 from ecoc.codes import Codebook, Provenance
 from ecoc.design.problem import DesignProblem, balance_limit
-from ecoc.errors import InvalidCodebookError
+from ecoc.errors import InvalidCodebookError, InvalidInputError
 
 if TYPE_CHECKING:
     from ecoc.design._annealing import Rules
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["SearchResult", "search_codebook"]
 
 Matrix = npt.NDArray[np.int8]
+Goals = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +66,7 @@ def search_codebook(
     n_jobs: int | None = None,
     start: Codebook | None = None,
     at_least: int = 1,
+    pair_weights: npt.ArrayLike | None = None,
     progress: Callable[[Codebook, float], object] | None = None,
 ) -> SearchResult:
     """Search for a good codebook; nothing is proved about it.
@@ -89,6 +91,9 @@ def search_codebook(
         A solution to improve on.
     at_least : int, default=1
         The least row distance that is of any use; nothing below it is looked for.
+    pair_weights : array of shape (n_classes, n_classes), optional
+        Positive weights of the class pairs, symmetric; the diagonal is not used. The
+        objective is then the least of weight times distance, and `at_least` is not used.
     progress : callable, optional
         Called with each better codebook and its objective.
 
@@ -108,8 +113,12 @@ def search_codebook(
     check_int("n_moves", n_moves, minimum=1)
     if time_limit is not None:
         check_number("time_limit", time_limit, minimum=0)
+    weights = None
+    if pair_weights is not None:
+        weights = _as_weights(pair_weights, problem)
     search = _Search(
         problem=problem,
+        weights=weights,
         generator=check_random_state(random_state),
         deadline=None if time_limit is None else time.monotonic() + time_limit,
         n_starts=n_starts,
@@ -136,6 +145,7 @@ def search_codebook(
 @dataclass
 class _Search:
     problem: DesignProblem
+    weights: npt.NDArray[np.float64] | None
     generator: np.random.Generator
     deadline: float | None
     n_starts: int
@@ -152,15 +162,18 @@ class _Search:
         if not self.problem.maximises:
             self._approach_targets(bound)
             return
+        if self.weights is not None:
+            self._raise_weighted(self.weights, bound)
+            return
         top = self._highest() if bound is None else min(int(bound), self._highest())
         goal = top
         while goal > max(self._reached, self.at_least - 1) and not self._out_of_time():
-            if self._round(goal):
+            if self._round(self._everywhere(goal)):
                 break
             goal -= 1
         # What is left of the time goes into asking again for more.
         while self.deadline is not None and self._reached < top and not self._out_of_time():
-            self._round(max(int(self._reached) + 1, self.at_least))
+            self._round(self._everywhere(max(int(self._reached) + 1, self.at_least)))
 
     @property
     def _reached(self) -> float:
@@ -171,21 +184,36 @@ class _Search:
         k, length = self.problem.n_classes, self.problem.n_columns
         return length * (k * k // 4) // comb(k, 2)
 
+    def _everywhere(self, goal: int) -> Goals:
+        return np.full((self.problem.n_classes,) * 2, goal, dtype=np.int64)
+
+    def _raise_weighted(self, weights: npt.NDArray[np.float64], bound: float | None) -> None:
+        """Ask for a share of what averaging allows, then for more as long as that succeeds."""
+        k, length = self.problem.n_classes, self.problem.n_columns
+        needed = (1 / weights)[np.triu_indices(k, 1)].sum()
+        highest = length * (k * k // 4) / needed
+        for share in (0.95, 0.9, 0.8, 0.6, 0.3, 0.0):
+            if self._out_of_time() or self._round(_above(share * highest, weights)):
+                break
+        while not self._out_of_time() and (bound is None or self._reached < bound):
+            if not self._round(_above(self._reached, weights)) and self.deadline is None:
+                return
+
     def _approach_targets(self, bound: float | None) -> None:
         while not self._out_of_time():
-            self._round(0)
+            self._round(self._everywhere(0))
             met = bound is not None and self.objective is not None and self.objective <= bound
             if met or self.deadline is None:
                 return
 
-    def _round(self, goal: int) -> bool:
-        """Some runs for one goal; true if one of them reached it."""
+    def _round(self, goals: Goals) -> bool:
+        """Some runs for least distances of all pairs; true if one of them reached these."""
         from joblib import Parallel, delayed, effective_n_jobs
 
         from ecoc.design import _annealing
 
         seeds = self.generator.integers(2**31 - 1, size=self.n_starts).tolist()
-        rules = _rules(self.problem, goal)
+        rules = _rules(self.problem, goals)
         width = effective_n_jobs(self.n_jobs)
         for first in range(0, len(seeds), width):
             runs = Parallel(n_jobs=width)(
@@ -196,18 +224,30 @@ class _Search:
                 self.n_runs += 1
                 self.total_moves += moves
                 self.offer(None if matrix is None else _codebook(matrix))
-            if self.problem.maximises and self._reached >= goal:
+            if self.problem.maximises and self._meets(goals):
                 return True
             if self._out_of_time():
                 break
         return False
 
+    def _meets(self, goals: Goals) -> bool:
+        if self.best is None:
+            return False
+        pairs = np.triu_indices(len(goals), 1)
+        return bool((self.best.row_distances()[pairs] >= goals[pairs]).all())
+
+    def _value(self, codebook: Codebook) -> float:
+        if self.weights is None:
+            return self.problem.objective_of(codebook)
+        pairs = np.triu_indices(codebook.n_classes, 1)
+        return float((self.weights * codebook.row_distances())[pairs].min())
+
     def offer(self, codebook: Codebook | None) -> None:
         """Keep a codebook if it satisfies the problem and is better than the best."""
         if codebook is None or self.problem.violations(codebook):
             return
-        value = self.problem.objective_of(codebook)
-        if self.problem.maximises and value < self.at_least:
+        value = self._value(codebook)
+        if self.problem.maximises and self.weights is None and value < self.at_least:
             return
         sign = 1 if self.problem.maximises else -1
         if self.objective is None or sign * (value - self.objective) > 0:
@@ -219,7 +259,31 @@ class _Search:
         return self.deadline is not None and time.monotonic() >= self.deadline
 
 
-def _rules(problem: DesignProblem, goal: int) -> Rules:
+def _above(value: float, weights: npt.NDArray[np.float64]) -> Goals:
+    """The least distances whose weighted value is more than `value`, at least 1 each."""
+    goals: Goals = np.maximum(np.floor(value / weights * (1 + 1e-12)) + 1, 1).astype(np.int64)
+    return goals
+
+
+def _as_weights(values: npt.ArrayLike, problem: DesignProblem) -> npt.NDArray[np.float64]:
+    if not problem.maximises:
+        raise InvalidInputError("pair_weights are for the objective 'max-min-distance'.")
+    try:
+        weights = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInputError("pair_weights must be a matrix of numbers.") from error
+    k = problem.n_classes
+    if weights.shape != (k, k):
+        raise InvalidInputError(f"pair_weights must have shape ({k}, {k}), not {weights.shape}.")
+    np.fill_diagonal(weights, 1)
+    if not (np.isfinite(weights).all() and (weights > 0).all()):
+        raise InvalidInputError("pair_weights must be finite and positive.")
+    if not np.array_equal(weights, weights.T):
+        raise InvalidInputError("pair_weights must be symmetric.")
+    return weights
+
+
+def _rules(problem: DesignProblem, goals: Goals) -> Rules:
     from ecoc.design._annealing import Rules
 
     k = problem.n_classes
@@ -233,7 +297,7 @@ def _rules(problem: DesignProblem, goal: int) -> Rules:
     return Rules(
         k=k,
         length=problem.n_columns,
-        goal=goal,
+        goals=goals,
         product_low=k - 2 * most,
         product_high=k - 2 * least,
         sizes=sizes,
