@@ -1,0 +1,316 @@
+"""Which codebook a classifier takes, and why."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc._checks import check_choice, check_int, listing
+from ecoc.codes import STANDARD_CODES, Codebook, make_code, read_codebook
+from ecoc.design import Design, design_codebook
+from ecoc.errors import InvalidInputError
+
+__all__ = ["CODEBOOKS", "MAX_PAIRWISE_CLASSES", "Choice", "choose_codebook", "is_linear"]
+
+CODEBOOKS = ("auto", "optimal", "similarity", *STANDARD_CODES)
+"""The names that a codebook can be asked for by."""
+
+MAX_PAIRWISE_CLASSES = 40
+"""With more classes than this, ``"auto"`` does not take one-vs-one: 780 columns are enough."""
+
+_FILE_SUFFIXES = {".json", ".csv", ".npz"}
+_MAX_TARGET_CLASSES = 12
+"""With more classes the codewords of the optimal code are assigned by similarity instead."""
+
+_TARGET_SECONDS = 10.0
+"""For a design by target distances, whose optimum can take hours to prove."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A codebook for the classes of some training data.
+
+    Attributes
+    ----------
+    codebook : Codebook
+        One row for each class that was seen, in the order of the classes.
+    reason : str
+        Which codebook it is and why.
+    absent_classes : tuple of str
+        Classes of the codebook that were not seen.
+    dropped_columns : tuple of int
+        Columns that are useless without them: constant, or the same as an earlier one.
+    """
+
+    codebook: Codebook
+    reason: str
+    absent_classes: tuple[str, ...] = ()
+    dropped_columns: tuple[int, ...] = ()
+
+
+def choose_codebook(
+    codebook: object,
+    classes: npt.NDArray[Any],
+    *,
+    estimator: object,
+    n_columns: int | None = None,
+    seed: int | None = None,
+    data: tuple[Any, npt.NDArray[np.intp]] | None = None,
+) -> Choice:
+    """Find the codebook that is meant.
+
+    Parameters
+    ----------
+    codebook : Codebook, Design, matrix, path or str
+        A codebook, a file of one, or a name.
+    classes : array of shape (n_classes,)
+        The labels of the training data, sorted.
+    estimator : object
+        The binary learner, for ``"auto"``.
+    n_columns : int, optional
+        The number of columns, for codes that come in several lengths.
+    seed : int, optional
+        For codes that need randomness.
+    data : tuple of X and targets, optional
+        The training data, for ``"similarity"``.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> choice = choose_codebook("auto", np.arange(4), estimator=DecisionTreeClassifier())
+    >>> choice.codebook
+    <Codebook 'designed': 4 classes x 7 columns, row distance 4, column distance 1>
+    >>> choice.reason.partition(";")[0]
+    'optimal code, because DecisionTreeClassifier is not known to be a linear learner'
+    """
+    if n_columns is not None:
+        check_int("n_columns", n_columns, minimum=1)
+    if isinstance(codebook, str) and Path(codebook).suffix.lower() not in _FILE_SUFFIXES:
+        check_choice("codebook", codebook, CODEBOOKS)
+        return _named(
+            codebook,
+            len(classes),
+            estimator=estimator,
+            n_columns=n_columns,
+            seed=seed,
+            data=data,
+        )
+    given, source = _given(codebook)
+    if n_columns not in {None, given.n_columns}:
+        raise InvalidInputError(
+            f"n_columns must be left out with a codebook of your own: it has {given.n_columns} "
+            f"columns, and n_columns is {n_columns}."
+        )
+    return _matched(given, source, classes)
+
+
+def is_linear(estimator: object) -> bool:
+    """Whether a learner separates its two sides by a hyperplane in the features it gets.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+    >>> is_linear(make_pipeline(StandardScaler(), LogisticRegression()))
+    True
+    >>> is_linear(make_pipeline(PolynomialFeatures(), LogisticRegression()))
+    False
+    """
+    steps = getattr(estimator, "steps", None)
+    if steps is not None:
+        maps = [type(step).__name__ for _, step in steps[:-1]]
+        return not _FEATURE_MAPS.intersection(maps) and is_linear(steps[-1][1])
+    inner = getattr(estimator, "estimator", None)
+    if inner is not None and not isinstance(inner, str):
+        return is_linear(inner)
+    if getattr(estimator, "kernel", None) == "linear":
+        return True
+    ancestors = type(estimator).__mro__
+    return any(
+        cls.__module__.startswith("sklearn.linear_model") or cls.__name__ in _LINEAR
+        for cls in ancestors
+    )
+
+
+_FEATURE_MAPS = {
+    "AdditiveChi2Sampler",
+    "KBinsDiscretizer",
+    "KernelPCA",
+    "Nystroem",
+    "PolynomialCountSketch",
+    "PolynomialFeatures",
+    "RBFSampler",
+    "RandomTreesEmbedding",
+    "SkewedChi2Sampler",
+    "SplineTransformer",
+}
+_LINEAR = {
+    "BernoulliNB",
+    "ComplementNB",
+    "LinearDiscriminantAnalysis",
+    "LinearSVC",
+    "LinearSVR",
+    "MultinomialNB",
+    "NearestCentroid",
+}
+
+
+# ------------------------------------------------------------------- by name
+
+
+def _named(
+    name: str,
+    k: int,
+    *,
+    estimator: object,
+    n_columns: int | None,
+    seed: int | None,
+    data: tuple[Any, npt.NDArray[np.intp]] | None,
+) -> Choice:
+    if k == 2:
+        return Choice(make_code("one-vs-rest", 2), "two classes have only one column")
+    reason = "asked for by name"
+    if name == "auto":
+        name, reason = _automatic(k, estimator, n_columns)
+    if name == "optimal":
+        code, verdict = _optimal(k, _length(k, n_columns), seed)
+        return Choice(code, f"optimal code, {reason}; {verdict}")
+    if name == "similarity":
+        return _similarity(k, _length(k, n_columns), seed, data)
+    if name == "dense-random" or (name == "sparse-random" and n_columns is not None):
+        n_columns = _length(k, n_columns)
+    code = make_code(name, k, n_columns, random_state=seed)
+    return Choice(code, f"{name} code, {reason}")
+
+
+def _automatic(k: int, estimator: object, n_columns: int | None) -> tuple[str, str]:
+    learner = type(estimator).__name__
+    if n_columns is not None:
+        return "optimal", "because n_columns is given"
+    if not is_linear(estimator):
+        return "optimal", f"because {learner} is not known to be a linear learner"
+    if k <= MAX_PAIRWISE_CLASSES:
+        return "one-vs-one", f"because {learner} is linear: for it, pairs of classes are easier"
+    return "one-vs-rest", (
+        f"because {learner} is linear, and {k} classes have too many pairs for one-vs-one"
+    )
+
+
+def _length(k: int, n_columns: int | None) -> int:
+    """The columns asked for, 2k by default, or all that there are."""
+    wanted = 2 * k if n_columns is None else n_columns
+    return min(wanted, (1 << (k - 1)) - 1)
+
+
+@lru_cache(maxsize=64)
+def _optimal(k: int, n_columns: int, seed: int | None) -> tuple[Codebook, str]:
+    # Cross-validation asks for the same code again and again.
+    design = design_codebook(k, n_columns, random_state=seed)
+    return _codebook_of(design), design.verdict
+
+
+def _similarity(
+    k: int,
+    n_columns: int,
+    seed: int | None,
+    data: tuple[Any, npt.NDArray[np.intp]] | None,
+) -> Choice:
+    from ecoc.design import assign_codewords, class_similarity, target_distances
+
+    if data is None:
+        raise InvalidInputError(
+            "codebook='similarity' looks at all the training data, so partial_fit cannot use it. "
+            "Make the codebook first, or use another name."
+        )
+    similarity = class_similarity(*data, random_state=seed)
+    if k > _MAX_TARGET_CLASSES:
+        code, _ = _optimal(k, n_columns, seed)
+        placed = assign_codewords(code, similarity, random_state=seed)
+        return Choice(placed, "optimal code, similar classes on near codewords, asked for by name")
+    design = design_codebook(
+        k,
+        n_columns,
+        objective="target-distances",
+        target_distances=target_distances(similarity, n_columns),
+        random_state=seed,
+        time_limit=_TARGET_SECONDS,
+    )
+    return Choice(
+        _codebook_of(design).relabel(None),
+        f"code for target distances from class centroids, asked for by name; {design.verdict}",
+    )
+
+
+# -------------------------------------------------------------- given as such
+
+
+def _given(codebook: object) -> tuple[Codebook, str]:
+    if isinstance(codebook, Codebook):
+        return codebook, "the codebook given"
+    if isinstance(codebook, Design):
+        return _codebook_of(codebook), f"the design given; {codebook.verdict}"
+    if isinstance(codebook, str | os.PathLike):
+        return read_codebook(codebook), f"read from {os.fspath(codebook)}"
+    if codebook is None or isinstance(codebook, dict | set | int | float):
+        raise InvalidInputError(
+            f"codebook must be a Codebook, a Design, a matrix, a file name or one of "
+            f"{listing([repr(name) for name in CODEBOOKS], limit=len(CODEBOOKS))}, "
+            f"not {codebook!r}."
+        )
+    return Codebook(codebook), "the matrix given"  # type: ignore[arg-type]
+
+
+def _codebook_of(design: Design) -> Codebook:
+    if design.codebook is None:
+        raise InvalidInputError(f"The design has no codebook: {design.verdict}.")
+    return design.codebook
+
+
+def _matched(codebook: Codebook, source: str, classes: npt.NDArray[Any]) -> Choice:
+    """The rows of the classes seen, found by their labels where the codebook has labels."""
+    seen = [str(label) for label in classes]
+    if codebook.labels is None:
+        if codebook.n_classes != len(seen):
+            raise InvalidInputError(
+                f"A codebook without labels must have a row for each class of y: it has "
+                f"{codebook.n_classes} rows, and y has {len(seen)} classes ({listing(seen)}). "
+                "Give it labels (codebook.relabel) if some classes may be absent."
+            )
+        return Choice(codebook, source)
+    places = {label: row for row, label in enumerate(codebook.labels)}
+    unknown = [label for label in seen if label not in places]
+    if unknown:
+        raise InvalidInputError(
+            f"Every class of y must be a label of the codebook; {listing(unknown)} are not among "
+            f"{listing(codebook.labels)}."
+        )
+    rows = [places[label] for label in seen]
+    if len(rows) == codebook.n_classes:
+        return Choice(codebook.take_rows(rows), source)
+    absent = tuple(label for label in codebook.labels if label not in set(seen))
+    found = codebook.take_rows(rows, drop_useless_columns=True)
+    return Choice(
+        found,
+        f"{source}, without the rows of absent classes",
+        absent,
+        _dropped(codebook.matrix[rows], found.matrix),
+    )
+
+
+def _dropped(before: npt.NDArray[np.int8], after: npt.NDArray[np.int8]) -> tuple[int, ...]:
+    """The columns of one matrix that another, with some of them in order, does not have."""
+    kept = 0
+    dropped = []
+    for column in range(before.shape[1]):
+        if kept < after.shape[1] and np.array_equal(before[:, column], after[:, kept]):
+            kept += 1
+        else:
+            dropped.append(column)
+    return tuple(dropped)

@@ -1,0 +1,635 @@
+"""``ECOCClassifier``: any binary learner and any codebook as one multiclass classifier."""
+
+# ruff: noqa: N803, N806  # X is what scikit-learn calls it
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import (
+    MetadataRouter,
+    MethodMapping,
+    process_routing,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from ecoc._checks import check_choice, check_int, listing
+from ecoc.errors import InvalidInputError
+from ecoc.multiclass.choosing import Choice, choose_codebook
+from ecoc.multiclass.columns import (
+    CALIBRATIONS,
+    ColumnError,
+    ColumnTask,
+    ScoreMethod,
+    column_scores,
+    describe_column,
+    fit_columns,
+    score_method,
+    update_columns,
+)
+from ecoc.multiclass.data import check_features, check_targets, take_params, take_rows
+from ecoc.multiclass.decoder import Decoder, Floats, kept_columns
+from ecoc.multiclass.decoding import make_decoder
+from ecoc.multiclass.learned import Learned, softmax, stratified_folds
+from ecoc.multiclass.margins import hamming_margin
+from ecoc.multiclass.probabilities import Coupling, Soft, normalise_rows
+
+__all__ = ["ECOCClassifier"]
+
+PROBABILITIES = ("auto", "coupling", "normalised")
+
+
+def _gives_probabilities(classifier: ECOCClassifier) -> bool:
+    fitted = getattr(classifier, "estimators_", None)
+    if isinstance(getattr(classifier, "decoder_", None), Learned):
+        return True
+    if classifier.calibration is not None or classifier.decoding == "learned":
+        return True
+    if hasattr(fitted[0] if fitted else classifier.estimator, "predict_proba"):
+        return True
+    raise AttributeError(
+        f"predict_proba needs columns with probabilities, and "
+        f"{type(classifier.estimator).__name__} has none. Use calibration='sigmoid', or "
+        "decoding='learned'."
+    )
+
+
+def _learns_in_parts(classifier: ECOCClassifier) -> bool:
+    if hasattr(classifier.estimator, "partial_fit"):
+        return True
+    raise AttributeError(
+        f"partial_fit needs a learner that has it; {type(classifier.estimator).__name__} does not."
+    )
+
+
+class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    r"""Multiclass classification with an error-correcting output code.
+
+    Each column of the codebook is a binary problem, some classes against some others, and a
+    clone of the learner is trained for it. The scores of all columns are decoded together.
+
+    Parameters
+    ----------
+    estimator : object
+        The binary learner: a classifier with ``decision_function``, ``predict_proba`` or
+        ``predict`` (asked for in this order), or a regressor, which is trained on +1 and -1.
+    codebook : Codebook, Design, matrix, path or str, default="auto"
+        A codebook, whose labels are matched with the classes (as text) if it has any, and
+        whose rows else are the sorted classes; the name of a codebook file; or one of
+
+        - ``"auto"``: one-vs-one for linear learners (one-vs-rest beyond 40 classes), the
+          optimal code otherwise, and wherever `n_columns` is given. `codebook_reason_`
+          tells which it was and why.
+        - ``"optimal"``: the code with the largest minimum row distance.
+        - ``"similarity"``: a code whose row distances follow target distances from the
+          training data, similar classes on near codewords; beyond 12 classes the optimal
+          code, its codewords assigned by similarity.
+        - ``"one-vs-rest"``, ``"one-vs-one"``, ``"dense-random"``, ``"sparse-random"``,
+          ``"exhaustive"``.
+    n_columns : int, optional
+        The length of an optimal, similarity or random code: 2k for k classes by default,
+        and never more than there are different columns.
+    decoding : str, Decoder or callable, default="auto"
+        How column scores become a class: a name of :data:`ecoc.multiclass.DECODERS`, a
+        decoder, or a function of scores (n_samples x n_columns) and codebook matrix that
+        returns class scores. ``"auto"`` takes Hamming decoding where the learner gives
+        labels alone, votes for one-vs-one, the mean loss over the columns that a class uses
+        for other ternary codes, and the sum of losses for codes of +1 and -1.
+    n_jobs : int, optional
+        Columns that are trained or asked at the same time, as in joblib.
+    random_state : int, Generator, RandomState or None
+        Seeds random codes, and every ``random_state`` of the learner that is None,
+        differently in each column. With None these stay as they are.
+    verbose : int, default=0
+        As in joblib.
+    probabilities : {"auto", "coupling", "normalised"}, default="auto"
+        What `predict_proba` gives: the coupling of the columns' probabilities
+        (:func:`ecoc.multiclass.couple`), or the scores of equation 20 divided by their sum.
+        ``"auto"`` is the coupling, or what the learned decoder says where that is used.
+    calibration : {"sigmoid", "isotonic"}, optional
+        Calibrate each column by cross-validation (`CalibratedClassifierCV`), for learners
+        without probabilities of their own.
+    nan_scores : {"raise", "erase"}, default="raise"
+        What to do with a score that is not finite: name its column and stop, or decode the
+        sample by its other columns.
+    reject_below : int, optional
+        Give `reject_label` to samples whose :meth:`margin` is less than this.
+    reject_label : object, optional
+        The label of rejected samples; no class may have it.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The class labels, sorted.
+    codebook_ : Codebook
+        The codebook that was used, its rows in the order of `classes_`.
+    code_book_ : array of shape (n_classes, n_columns)
+        Its matrix; the name is that of scikit-learn's ``OutputCodeClassifier``.
+    codebook_reason_ : str
+        Which codebook it is, and why.
+    estimators_ : list
+        The fitted learners, one for each column.
+    decoder_ : Decoder
+        The decoder that was used.
+    absent_classes_, dropped_columns_ : tuple
+        Classes of the codebook that the training data do not have, and the columns that
+        were useless without them.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    References
+    ----------
+    .. [1] S. Gupta, S. Amin (2021). Integer programming-based error-correcting output code
+       design for robust classification. UAI.
+    .. [2] E. Allwein, R. Schapire, Y. Singer (2000). Reducing multiclass to binary.
+       Journal of Machine Learning Research 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.model_selection import train_test_split
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_digits(return_X_y=True)
+    >>> train, test, y_train, y_test = train_test_split(X, y, random_state=0)
+    >>> tree = DecisionTreeClassifier(random_state=0)
+    >>> model = ECOCClassifier(tree).fit(train, y_train)
+    >>> model.codebook_.n_columns, model.codebook_.min_row_distance
+    (20, 10)
+    >>> model.score(test, y_test) > tree.fit(train, y_train).score(test, y_test) + 0.05
+    True
+    >>> print(model.codebook_reason_.replace("; ", "\n"))
+    optimal code, because DecisionTreeClassifier is not known to be a linear learner
+    OPTIMAL: minimum row distance 10 (parity bound)
+    columns 3 apart, at most 3 possible
+    """
+
+    def __init__(  # noqa: PLR0917  # scikit-learn's estimators take theirs by position too
+        self,
+        estimator: Any,
+        codebook: Any = "auto",
+        n_columns: int | None = None,
+        decoding: Any = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        probabilities: str = "auto",
+        calibration: str | None = None,
+        nan_scores: str = "raise",
+        reject_below: int | None = None,
+        reject_label: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.codebook = codebook
+        self.n_columns = n_columns
+        self.decoding = decoding
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.probabilities = probabilities
+        self.calibration = calibration
+        self.nan_scores = nan_scores
+        self.reject_below = reject_below
+        self.reject_label = reject_label
+
+    # -------------------------------------------------------------- training
+
+    def fit(self, X: Any, y: Any, **fit_params: Any) -> ECOCClassifier:
+        """Train the columns.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The features. Data frames and lists of texts reach the learner as they are.
+        y : array-like of shape (n_samples,)
+            The class labels.
+        **fit_params
+            ``sample_weight``; with metadata routing, all that the learner asks for.
+        """
+        self._check_parameters()
+        X = check_features(self, X, reset=True)
+        labels = check_targets(X, y)
+        params = self._routed("fit", fit_params)
+        classes, targets = np.unique(labels, return_inverse=True)
+        task = self._start(classes, params, data=(X, targets))
+        self.estimators_ = fit_columns(task, X, targets, n_jobs=self.n_jobs, verbose=self.verbose)
+        self.decoder_ = self._fitted_decoder(task, X, targets)
+        return self
+
+    def _check_pairwise(self) -> None:
+        """Refuse what would need parts of a precomputed kernel."""
+        if not get_tags(self.estimator).input_tags.pairwise:
+            return
+        if not self.codebook_.is_binary:
+            raise InvalidInputError(
+                "A precomputed kernel needs a codebook of +1 and -1 only, such as 'optimal': with "
+                "zeros each column has samples of its own."
+            )
+        if make_decoder(self.decoding, self.codebook_, "predict").needs == "cross-fitted":
+            raise InvalidInputError("A precomputed kernel cannot be cross-fitted by the decoder.")
+
+    @available_if(_learns_in_parts)
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        classes: Any = None,
+        **fit_params: Any,
+    ) -> ECOCClassifier:
+        """Train the columns on one more batch.
+
+        Parameters
+        ----------
+        X, y
+            The batch, as for :meth:`fit`.
+        classes : array-like, optional
+            All classes there will be; needed in the first call.
+        **fit_params
+            As for :meth:`fit`.
+        """
+        self._check_parameters()
+        first = not hasattr(self, "estimators_")
+        X = check_features(self, X, reset=first)
+        labels = check_targets(X, y)
+        params = self._routed("partial_fit", fit_params)
+        if first:
+            if classes is None:
+                raise InvalidInputError("classes must be given in the first call of partial_fit.")
+            task = self._start(np.unique(np.asarray(classes)), params, data=None)
+            decoder = make_decoder(self.decoding, self.codebook_, score_method(self.estimator))
+            if decoder.needs != "nothing":
+                raise InvalidInputError(
+                    f"decoding={self.decoding!r} learns from all the training data, so "
+                    "partial_fit cannot use it."
+                )
+            self.estimators_ = [task.learner(column) for column in range(task.matrix.shape[1])]
+            self.decoder_ = decoder
+        else:
+            if classes is not None and not np.array_equal(np.unique(classes), self.classes_):
+                raise InvalidInputError("classes must be those of the first call of partial_fit.")
+            task = self._task(params)
+        unknown = np.setdiff1d(labels, self.classes_)
+        if len(unknown):
+            raise InvalidInputError(
+                f"y must hold only the classes of the first call of partial_fit; "
+                f"got {listing(unknown.tolist())}."
+            )
+        update_columns(task, self.estimators_, X, np.searchsorted(self.classes_, labels))
+        return self
+
+    def _start(
+        self,
+        classes: npt.NDArray[Any],
+        params: Mapping[str, Any],
+        data: tuple[Any, npt.NDArray[np.intp]] | None,
+    ) -> ColumnTask:
+        """Choose the codebook for the classes, and say what training needs."""
+        if len(classes) < 2:
+            raise InvalidInputError(
+                f"y must have at least 2 classes; it has only one class, {classes[0]!r}."
+            )
+        if self.reject_below is not None and self.reject_label in classes.tolist():
+            raise InvalidInputError(
+                f"reject_label must not be a class; {self.reject_label!r} is one."
+            )
+        self._seed_ = _seed(self.random_state)
+        choice = choose_codebook(
+            self.codebook,
+            classes,
+            estimator=self.estimator,
+            n_columns=self.n_columns,
+            seed=self._seed_,
+            data=data,
+        )
+        _report_absent(choice)
+        self.classes_ = classes
+        self.codebook_ = choice.codebook
+        self.codebook_reason_ = choice.reason
+        self.absent_classes_ = choice.absent_classes
+        self.dropped_columns_ = choice.dropped_columns
+        self._check_pairwise()
+        return self._task(params)
+
+    def _task(self, params: Mapping[str, Any]) -> ColumnTask:
+        return ColumnTask(
+            estimator=self.estimator,
+            matrix=self.codebook_.matrix,
+            classes=self.classes_,
+            params=params,
+            calibration=self.calibration,
+            seed=self._seed_,
+        )
+
+    def _fitted_decoder(
+        self,
+        task: ColumnTask,
+        X: Any,
+        targets: npt.NDArray[np.intp],
+    ) -> Decoder:
+        method = self._score_method()
+        decoder = make_decoder(self.decoding, self.codebook_, method)
+        if decoder.needs == "nothing":
+            return decoder
+        rows = np.arange(len(targets))
+        if decoder.needs == "training":
+            scores = self._scores(X, method)
+        else:
+            scores = self._cross_fitted(task, X, targets, method, getattr(decoder, "n_folds", 5))
+            # The only sample of a class was always trained on: its score says nothing.
+            rows = np.flatnonzero(~np.isnan(scores).all(axis=1))
+        weight = take_params(task.params, rows, len(targets)).get("sample_weight")
+        return decoder.fit(
+            np.nan_to_num(scores[rows]),
+            targets[rows],
+            self.codebook_.matrix,
+            sample_weight=None if weight is None else np.asarray(weight, dtype=np.float64),
+        )
+
+    def _cross_fitted(
+        self,
+        task: ColumnTask,
+        X: Any,
+        targets: npt.NDArray[np.intp],
+        method: ScoreMethod,
+        n_folds: int,
+    ) -> Floats:
+        """Scores of columns that were trained without the samples they score."""
+        folds = stratified_folds(targets, n_folds, seed=self._seed_ or 0)
+        scores = np.full((len(targets), task.matrix.shape[1]), np.nan)
+        for fold in range(n_folds):
+            held_out, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
+            if not len(held_out):
+                continue
+            part = ColumnTask(
+                task.estimator,
+                task.matrix,
+                task.classes,
+                take_params(task.params, kept, len(targets)),
+                task.calibration,
+                task.seed,
+            )
+            learners = fit_columns(
+                part, take_rows(X, kept), targets[kept], n_jobs=self.n_jobs, verbose=self.verbose
+            )
+            scores[held_out] = column_scores(
+                learners,
+                take_rows(X, held_out),
+                method,
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+            )
+        return scores
+
+    # ------------------------------------------------------------ prediction
+
+    def predict(self, X: Any, missing_columns: Sequence[int] | None = None) -> Any:
+        """Predict a class for each sample.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n_samples, n_features)
+            The features.
+        missing_columns : sequence of int, optional
+            Columns to do without: they are not asked, and decoded as erasures.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Class labels; the reject label where the margin is less than `reject_below`.
+        """
+        scores = self._decision_scores(X, missing_columns)
+        rows = self.decoder_(scores, self.codebook_.matrix).argmax(axis=1)
+        labels = self.classes_[rows]
+        if self.reject_below is None:
+            return labels
+        rejected = hamming_margin(scores, self.codebook_.matrix, rows) < self.reject_below
+        return _with_label(labels, rejected, self.reject_label)
+
+    def decision_function(
+        self,
+        X: Any,
+        missing_columns: Sequence[int] | None = None,
+    ) -> Floats:
+        """The decoder's score for each class; the largest wins.
+
+        The parameters are those of :meth:`predict`.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes), or (n_samples,) for two classes
+            With two classes positive values are for the second.
+        """
+        scores = self._decision_scores(X, missing_columns)
+        result = self.decoder_(scores, self.codebook_.matrix)
+        return result[:, 1] - result[:, 0] if len(self.classes_) == 2 else result
+
+    @available_if(_gives_probabilities)
+    def predict_proba(
+        self,
+        X: Any,
+        missing_columns: Sequence[int] | None = None,
+    ) -> Floats:
+        """Estimate the probability of each class, see the parameter `probabilities`.
+
+        The parameters are those of :meth:`predict`. The most probable class need not be the
+        predicted one: the two come from the same columns by different rules.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Rows sum to one.
+        """
+        check_is_fitted(self)
+        matrix = self.codebook_.matrix
+        if self.probabilities == "auto" and isinstance(self.decoder_, Learned):
+            return softmax(self.decoder_(self._decision_scores(X, missing_columns), matrix))
+        method = self._score_method(probability=True)
+        X = check_features(self, X, reset=False)
+        scores = self._scores(X, method, missing_columns)
+        # Without probabilities of its own a column is believed by the logistic function.
+        logistic = method == "decision_function"
+        if self.probabilities == "normalised":
+            return normalise_rows(Soft(logistic)(scores, matrix))
+        return Coupling(logistic)(scores, matrix)
+
+    def margin(
+        self,
+        X: Any,
+        missing_columns: Sequence[int] | None = None,
+    ) -> npt.NDArray[np.int64]:
+        """How many wrong columns the prediction for each sample can still absorb.
+
+        The parameters are those of :meth:`predict`. A margin is counted for Hamming
+        decoding, see :func:`ecoc.multiclass.hamming_margin`: it is 0 where one column more
+        may change the decision, or where Hamming decoding prefers another class already.
+        """
+        scores = self._decision_scores(X, missing_columns)
+        matrix = self.codebook_.matrix
+        return hamming_margin(scores, matrix, self.decoder_(scores, matrix).argmax(axis=1))
+
+    def column_scores(
+        self,
+        X: Any,
+        missing_columns: Sequence[int] | None = None,
+    ) -> Floats:
+        """The scores of the columns before decoding: positive for the +1 side.
+
+        The parameters are those of :meth:`predict`; missing columns have NaN.
+        """
+        return self._decision_scores(X, missing_columns)
+
+    def _decision_scores(
+        self,
+        X: Any,
+        missing_columns: Sequence[int] | None,
+    ) -> Floats:
+        check_is_fitted(self)
+        X = check_features(self, X, reset=False)
+        return self._scores(X, self._score_method(), missing_columns)
+
+    def _score_method(self, *, probability: bool = False) -> ScoreMethod:
+        # A lost column may have None in its place.
+        present = next(learner for learner in self.estimators_ if learner is not None)
+        return score_method(present, probability=probability)
+
+    def _scores(
+        self,
+        X: Any,
+        method: ScoreMethod,
+        missing_columns: Sequence[int] | None = None,
+    ) -> Floats:
+        """The scores of the columns that are there, NaN for the others."""
+        n_columns = self.codebook_.n_columns
+        kept = kept_columns(missing_columns, n_columns)
+        found = column_scores(
+            [self.estimators_[column] for column in kept],
+            X,
+            method,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+        finite = np.isfinite(found)
+        if not finite.all():
+            if self.nan_scores == "raise":
+                raise ColumnError(self._strange_scores(kept, finite))
+            found[~finite] = np.nan
+        if len(kept) == n_columns:
+            return found
+        scores = np.full((len(found), n_columns), np.nan)
+        scores[:, kept] = found
+        return scores
+
+    def _strange_scores(self, columns: npt.NDArray[np.intp], finite: npt.NDArray[np.bool_]) -> str:
+        strange = np.flatnonzero(~finite.all(axis=0))
+        named = [
+            describe_column(int(columns[i]), self.codebook_.matrix[:, columns[i]], self.classes_)
+            for i in strange
+        ]
+        return (
+            f"Scores must be finite; NaN or infinity came from {listing(named, limit=3)}, for "
+            f"{int((~finite).any(axis=1).sum())} of {len(finite)} samples. Leave these columns "
+            "out with missing_columns, or set nan_scores='erase'."
+        )
+
+    # ------------------------------------------------------------ the rest
+
+    @property
+    def code_book_(self) -> npt.NDArray[np.int8]:
+        """The matrix of the codebook."""
+        check_is_fitted(self)
+        return self.codebook_.matrix
+
+    @property
+    def n_classes_(self) -> int:
+        """The number of classes, k."""
+        check_is_fitted(self)
+        return len(self.classes_)
+
+    def _check_parameters(self) -> None:
+        check_choice("probabilities", self.probabilities, PROBABILITIES)
+        check_choice("nan_scores", self.nan_scores, ("raise", "erase"))
+        if self.calibration is not None:
+            check_choice("calibration", self.calibration, CALIBRATIONS)
+        if self.reject_below is not None:
+            check_int("reject_below", self.reject_below, minimum=0)
+            if self.reject_label is None:
+                raise InvalidInputError("reject_label must be given with reject_below.")
+
+    def _routed(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """The parameters that go to the learner."""
+        import sklearn
+
+        params = {name: value for name, value in params.items() if value is not None}
+        if sklearn.get_config()["enable_metadata_routing"]:
+            return dict(process_routing(self, method, **params).estimator[method])
+        unknown = sorted(set(params) - {"sample_weight"})
+        if unknown:
+            raise InvalidInputError(
+                f"{method} takes only sample_weight without metadata routing, not "
+                f"{listing(unknown)}. Enable it with "
+                "sklearn.set_config(enable_metadata_routing=True)."
+            )
+        return params
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What the learner asks of metadata, for scikit-learn's routing."""
+        mapping = MethodMapping()
+        for method in ("fit", "partial_fit"):
+            mapping.add(caller=method, callee=method)
+        return MetadataRouter(owner=type(self).__name__).add(
+            estimator=self.estimator, method_mapping=mapping
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator).input_tags
+        tags.input_tags.sparse = inner.sparse
+        tags.input_tags.pairwise = inner.pairwise
+        tags.input_tags.allow_nan = inner.allow_nan
+        return tags
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        text = str(super().__repr__(N_CHAR_MAX))
+        reason = getattr(self, "codebook_reason_", None)
+        return text if reason is None else f"{text}\n# {self.codebook_!r}\n# {reason}"
+
+
+def _seed(random_state: Any) -> int | None:
+    if random_state is None:
+        return None
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    return check_int("random_state", random_state, minimum=0)
+
+
+def _report_absent(choice: Choice) -> None:
+    if choice.absent_classes:
+        dropped = choice.dropped_columns
+        without = f", so columns {listing(dropped)} are left out" if dropped else ""
+        warnings.warn(
+            f"The training data have no sample of {listing(choice.absent_classes)}, which the "
+            f"codebook has{without}; it will never be predicted.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+
+def _with_label(
+    labels: npt.NDArray[Any], where: npt.NDArray[np.bool_], label: Any
+) -> npt.NDArray[Any]:
+    """Labels with another one in some places, of a type that can hold both."""
+    other = np.asarray(label)
+    same_kind = other.dtype.kind == labels.dtype.kind or {other.dtype.kind, labels.dtype.kind} <= {
+        "i",
+        "u",
+    }
+    result = labels.astype(np.promote_types(labels.dtype, other.dtype) if same_kind else object)
+    result[where] = label
+    return result

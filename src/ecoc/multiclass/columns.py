@@ -1,0 +1,338 @@
+"""Training the columns of a codebook, and their scores: the two things a speed-up replaces."""
+
+# ruff: noqa: N803, N806  # X is what scikit-learn calls it
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone, is_regressor
+from sklearn.utils.parallel import Parallel, delayed
+
+from ecoc._checks import listing
+from ecoc.errors import InvalidInputError
+from ecoc.multiclass.data import n_samples, take_params, take_rows
+from ecoc.multiclass.decoder import Floats
+
+__all__ = [
+    "ColumnError",
+    "ScoreMethod",
+    "column_scores",
+    "describe_column",
+    "fit_columns",
+    "score_method",
+]
+
+ScoreMethod = Literal["decision_function", "predict_proba", "predict"]
+CALIBRATIONS = ("sigmoid", "isotonic")
+_CALIBRATION_FOLDS = 5
+
+
+class ColumnError(InvalidInputError):
+    """A column cannot be trained or gives no usable scores; the message names it."""
+
+
+class ColumnTypeError(ColumnError, TypeError):
+    """A column's learner was given something of a type that it cannot take."""
+
+
+def describe_column(column: int, entries: npt.NDArray[np.int8], classes: npt.ArrayLike) -> str:
+    """Name a column by its place and its classes.
+
+    Examples
+    --------
+    >>> describe_column(3, np.array([1, 0, -1, 1]), ["ant", "bee", "cat", "dog"])
+    'column 3 (ant, dog against cat)'
+    """
+    labels = np.asarray(classes)
+    sides = [listing(labels[entries == side].tolist()) for side in (1, -1)]
+    return f"column {column} ({sides[0]} against {sides[1]})"
+
+
+@dataclass(frozen=True)
+class ColumnTask:
+    """What the columns are trained with, beside the data.
+
+    Attributes
+    ----------
+    estimator : object
+        The unfitted binary learner.
+    matrix : array of shape (n_classes, n_columns)
+        The codebook.
+    classes : array of shape (n_classes,)
+        The labels of its rows, for messages.
+    params : mapping
+        Parameters of the learner's `fit`; those with a value for each sample are cut to the
+        samples of a column.
+    calibration : {"sigmoid", "isotonic"}, optional
+        Calibrate each column by cross-validation.
+    seed : int, optional
+        Seeds every random_state of the learner that is None, differently in each column.
+    """
+
+    estimator: Any
+    matrix: npt.NDArray[np.int8]
+    classes: npt.NDArray[Any]
+    params: Mapping[str, Any] = field(default_factory=dict)
+    calibration: str | None = None
+    seed: int | None = None
+
+    def name(self, column: int) -> str:
+        """The name of a column, for messages."""
+        return describe_column(column, self.matrix[:, column], self.classes)
+
+    def sides(
+        self, column: int, targets: npt.NDArray[np.intp]
+    ) -> tuple[npt.NDArray[np.intp], npt.NDArray[Any]]:
+        """The samples that a column uses, and on which side of it they are.
+
+        Sides are 1 and 0 for classifiers, which some insist on, and 1.0 and -1.0 for
+        regressors, so that 0 is the boundary.
+        """
+        entries = self.matrix[targets, column]
+        rows = np.flatnonzero(entries)
+        if is_regressor(self.estimator):
+            return rows, entries[rows].astype(np.float64)
+        return rows, (entries[rows] > 0).astype(np.int64)
+
+    def learner(self, column: int) -> Any:
+        """A learner for a column, not fitted."""
+        learner = clone(self.estimator)
+        if self.seed is not None:
+            _seed_learner(learner, np.random.default_rng([self.seed, column]))
+        return learner
+
+
+def fit_columns(
+    task: ColumnTask,
+    X: Any,
+    targets: npt.NDArray[np.intp],
+    *,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> list[Any]:
+    """Train the learner of every column, each on the samples of the classes it uses.
+
+    Parameters
+    ----------
+    task : ColumnTask
+        Learner, codebook, and what else they are trained with.
+    X : array, sparse matrix or data frame
+        The features.
+    targets : array of int of shape (n_samples,)
+        The row of the codebook that each sample belongs to.
+    n_jobs, verbose
+        As in joblib.
+
+    Returns
+    -------
+    list
+        The fitted learners, in the order of the columns.
+
+    Raises
+    ------
+    ColumnError
+        If a learner raises; names the column and its classes.
+    """
+    columns = range(task.matrix.shape[1])
+    fits = Parallel(n_jobs=n_jobs, verbose=verbose)(
+        delayed(_fit_column)(task, X, targets, column) for column in columns
+    )
+    _warn_again(fits)
+    return [fit.learner for fit in fits]
+
+
+def column_scores(
+    estimators: Sequence[Any],
+    X: Any,
+    method: ScoreMethod,
+    *,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Floats:
+    """The scores of all columns: positive on the +1 side, 0 at the boundary.
+
+    Parameters
+    ----------
+    estimators : sequence
+        Fitted learners, one for each column.
+    X : array, sparse matrix or data frame
+        The features.
+    method : {"decision_function", "predict_proba", "predict"}
+        What to ask the learners for. A probability r becomes 2 r - 1, a label +1 or -1; what
+        a regressor predicts is the score.
+    n_jobs, verbose
+        As in joblib.
+
+    Returns
+    -------
+    array of shape (n_samples, n_columns)
+        May hold NaN or infinities, if a learner gave them.
+    """
+    scores = np.empty((n_samples(X), len(estimators)))
+    # Threads: every learner sees the same X, which processes would have to copy.
+    found = Parallel(n_jobs=n_jobs, verbose=verbose, prefer="threads")(
+        delayed(_score)(estimator, X, method) for estimator in estimators
+    )
+    for column, values in enumerate(found):
+        scores[:, column] = values
+    return scores
+
+
+def score_method(estimator: Any, *, probability: bool = False) -> ScoreMethod:
+    """What a learner can be asked for: decision values before probabilities before labels.
+
+    Parameters
+    ----------
+    estimator : object
+        A binary learner.
+    probability : bool, default=False
+        Prefer probabilities.
+    """
+    if is_regressor(estimator):
+        return "predict"
+    methods: tuple[ScoreMethod, ...] = ("decision_function", "predict_proba")
+    for method in reversed(methods) if probability else methods:
+        if hasattr(estimator, method):
+            return method
+    return "predict"
+
+
+def _score(estimator: Any, X: Any, method: ScoreMethod) -> Floats:
+    values = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
+    if method == "predict_proba":
+        return 2 * values[:, -1] - 1
+    if method == "predict" and not is_regressor(estimator):
+        return 2 * values.ravel() - 1
+    if values.ndim == 2 and values.shape[1] == 2:
+        # Some decision functions have a value for each of the two classes.
+        return values[:, 1] - values[:, 0]
+    return values.ravel()
+
+
+@dataclass(frozen=True)
+class _Fit:
+    learner: Any
+    warnings: list[tuple[type[Warning], str, str]]
+
+
+def _fit_column(
+    task: ColumnTask,
+    X: Any,
+    targets: npt.NDArray[np.intp],
+    column: int,
+) -> _Fit:
+    rows, sides = task.sides(column, targets)
+    name = task.name(column)
+    if len(rows) < len(targets):
+        params = take_params(task.params, rows, len(targets))
+        X = take_rows(X, rows)
+    else:
+        params = dict(task.params)
+    _check_weights(params.get("sample_weight"), sides, name)
+    learner = task.learner(column)
+    if task.calibration is not None:
+        learner = _calibrated(learner, task.calibration, sides, name)
+    with _recorded_warnings() as caught:
+        _call(learner.fit, name, X, sides, **params)
+    return _Fit(learner, [(w.category, str(w.message), name) for w in caught])
+
+
+def update_columns(
+    task: ColumnTask,
+    learners: Sequence[Any],
+    X: Any,
+    targets: npt.NDArray[np.intp],
+) -> None:
+    """Let every learner see one more batch; one that uses no class of the batch is passed by."""
+    for column, learner in enumerate(learners):
+        rows, sides = task.sides(column, targets)
+        if len(rows):
+            params = take_params(task.params, rows, len(targets))
+            batch = take_rows(X, rows)
+            if not is_regressor(learner):
+                params["classes"] = np.array([0, 1])
+            _call(learner.partial_fit, task.name(column), batch, sides, **params)
+
+
+def _call(method: Callable[..., Any], name: str, *args: Any, **params: Any) -> None:
+    try:
+        method(*args, **params)
+    except MemoryError:
+        raise
+    except Exception as error:
+        kind = ColumnTypeError if isinstance(error, TypeError) else ColumnError
+        raise kind(f"The learner of {name} raised {type(error).__name__}: {error}") from error
+
+
+def _check_weights(weights: Any, sides: npt.NDArray[Any], name: str) -> None:
+    if weights is None or np.shape(weights) != sides.shape:
+        return
+    counted = np.asarray(weights, dtype=np.float64) != 0
+    if np.ptp(sides[counted]) == 0 if counted.any() else True:
+        raise ColumnError(
+            f"sample_weight must leave samples on both sides of every column; it leaves only "
+            f"one class or none to {name}."
+        )
+
+
+def _calibrated(learner: Any, method: str, sides: npt.NDArray[Any], name: str) -> Any:
+    from sklearn.calibration import CalibratedClassifierCV
+
+    fewest = int(np.bincount(sides.astype(np.intp), minlength=2).min())
+    if fewest < 2:
+        raise ColumnError(
+            f"Calibration needs 2 samples or more on each side of a column; {name} has {fewest}."
+        )
+    folds = min(_CALIBRATION_FOLDS, fewest)
+    # One learner trained on everything, so that a prediction costs what it would without.
+    return CalibratedClassifierCV(learner, method=method, cv=folds, ensemble=False)
+
+
+def _seed_learner(learner: Any, generator: np.random.Generator) -> None:
+    params = learner.get_params(deep=True)
+    seeds = {
+        name: int(generator.integers(2**31 - 1))
+        for name in sorted(params)
+        if (name == "random_state" or name.endswith("__random_state")) and params[name] is None
+    }
+    if seeds:
+        learner.set_params(**seeds)
+
+
+def _recorded_warnings() -> AbstractContextManager[list[warnings.WarningMessage]]:
+    # Filters of warnings belong to the process: a thread that changed them would also change
+    # them for its neighbours, so there they stay as they are and warnings go out unnamed.
+    if threading.current_thread() is not threading.main_thread():
+        return nullcontext([])
+    return _Recorder()
+
+
+class _Recorder(AbstractContextManager[list[warnings.WarningMessage]]):
+    def __enter__(self) -> list[warnings.WarningMessage]:
+        self._catcher = warnings.catch_warnings(record=True)
+        caught = self._catcher.__enter__()
+        warnings.simplefilter("always")
+        return caught
+
+    def __exit__(self, *details: Any) -> None:
+        self._catcher.__exit__(*details)
+
+
+def _warn_again(fits: Sequence[_Fit]) -> None:
+    """Give out what the learners warned of, once for all columns that said the same."""
+    columns: dict[tuple[type[Warning], str], list[str]] = {}
+    for fit in fits:
+        for category, text, name in fit.warnings:
+            names = columns.setdefault((category, text), [])
+            if name not in names:
+                names.append(name)
+    for (category, text), names in columns.items():
+        # The text comes first, so that filters which know its beginning still apply.
+        warnings.warn(f"{text} [{listing(names, limit=3)}]", category, stacklevel=4)

@@ -1,0 +1,79 @@
+"""Features, targets and what else has a value for each sample: checked and taken by rows."""
+
+# ruff: noqa: N803  # X is what scikit-learn calls it
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import check_consistent_length
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
+
+from ecoc.errors import InvalidInputError
+
+__all__ = ["check_features", "check_targets", "n_samples", "take_params", "take_rows"]
+
+
+def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Check X as far as the columns' learner leaves it to us.
+
+    Data frames and sequences of texts stay what they are, because a learner that is a
+    pipeline may want them so; everything else becomes an array or a CSR matrix.
+    """
+    if is_frame(X):
+        return validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if is_text(X):
+        return np.asarray(X, dtype=object)
+    return validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite=False
+    )
+
+
+def check_targets(X: Any, y: Any) -> npt.NDArray[Any]:
+    """Return y as one label for each sample of X."""
+    if y is None:
+        raise InvalidInputError("ECOCClassifier requires y to be passed, but the target y is None.")
+    labels = column_or_1d(y, warn=True)
+    assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    check_consistent_length(X, labels)
+    return np.asarray(labels)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame: pandas, polars and whatever looks like them."""
+    return hasattr(X, "columns") and hasattr(X, "shape") and not hasattr(X, "indptr")
+
+
+def is_text(X: Any) -> bool:
+    """Whether X is a sequence of texts, for learners that begin with a vectoriser."""
+    if not isinstance(X, list | tuple | np.ndarray) or len(X) == 0:
+        return False
+    return np.ndim(X[0]) == 0 and isinstance(X[0], str)
+
+
+def n_samples(X: Any) -> int:
+    """The number of rows of anything :func:`check_features` returns."""
+    return int(X.shape[0])
+
+
+def take_rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
+    """Some rows of an array, a sparse matrix or a data frame."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def take_params(
+    params: Mapping[str, Any], rows: npt.NDArray[np.intp], n_rows: int
+) -> dict[str, Any]:
+    """The parameters of `fit` for some rows: those with a value for each sample are cut."""
+    return {name: _take_value(value, rows, n_rows) for name, value in params.items()}
+
+
+def _take_value(value: Any, rows: npt.NDArray[np.intp], n_rows: int) -> Any:
+    if isinstance(value, str) or not hasattr(value, "__len__") or isinstance(value, Mapping):
+        return value
+    array = value if hasattr(value, "shape") else np.asarray(value)
+    return take_rows(array, rows) if array.shape[:1] == (n_rows,) else value

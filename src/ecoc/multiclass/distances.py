@@ -1,0 +1,126 @@
+"""Decoders by distance to the codewords: Hamming, votes, Euclidean, inverse Hamming."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ecoc.multiclass.decoder import Decoder, Floats
+
+__all__ = ["AttenuatedEuclidean", "Euclidean", "Hamming", "InverseHamming", "Votes"]
+
+
+@dataclass(frozen=True)
+class Hamming(Decoder):
+    """The class whose codeword differs from the columns' labels in the fewest places.
+
+    These are equations 1 and 2 of Gupta & Amin (2021); a 0 in a codeword counts one half,
+    and so does a score of exactly 0, on either side. Codewords at the same distance are told
+    apart by the sum of the scores on their side; if that is equal too, the first class wins.
+
+    The class scores are the negative distances, plus a tie-break below 1/4 in size.
+
+    Examples
+    --------
+    >>> Hamming()([[0.9, 0.2, -0.4]], [[1, 1, 1], [1, -1, -1], [-1, 1, -1]]).round(2)
+    array([[-0.92, -0.9 , -1.05]])
+    """
+
+    def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
+        """Negative Hamming distances with their tie-break."""
+        agreement: Floats = np.sign(scores) @ matrix.T
+        agreement -= matrix.shape[1]
+        agreement /= 2
+        return agreement + _tie_break(scores, matrix)
+
+
+@dataclass(frozen=True)
+class Votes(Decoder):
+    """The class with the most columns on its side; the sum of their scores breaks ties.
+
+    A column that does not use a class (0) casts no vote on it. On one-vs-one codes this is
+    the customary vote, and decides as :class:`Hamming` does.
+
+    Examples
+    --------
+    >>> one_vs_one = [[1, 1, 0], [-1, 0, 1], [0, -1, -1]]
+    >>> Votes()([[2.0, -0.5, 1.0]], one_vs_one).round(2)
+    array([[1.12, 0.9 , 0.93]])
+    """
+
+    def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
+        """Numbers of votes with their tie-break."""
+        agreement: Floats = np.sign(scores) @ matrix.T
+        agreement += np.abs(matrix).sum(axis=1)
+        agreement /= 2
+        return agreement + _tie_break(scores, matrix)
+
+
+def _tie_break(scores: Floats, matrix: Floats) -> Floats:
+    """The sums of scores squeezed below 1/5, because distances come in steps of 1/2."""
+    sums: Floats = scores @ matrix.T
+    sums /= 5 * (np.abs(sums) + 1)
+    return sums
+
+
+@dataclass(frozen=True)
+class Euclidean(Decoder):
+    """The class whose codeword is nearest to the scores in Euclidean distance.
+
+    Examples
+    --------
+    >>> Euclidean()([[1.0, -1.0]], [[1, 1], [1, -1], [-1, 1]]).round(2)
+    array([[-2.  , -0.  , -2.83]])
+    """
+
+    def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
+        """Negative distances."""
+        squares: Floats = (scores**2).sum(axis=1)[:, None] + (matrix**2).sum(axis=1)
+        squares -= 2 * (scores @ matrix.T)
+        return -np.sqrt(np.maximum(squares, 0))
+
+
+@dataclass(frozen=True)
+class AttenuatedEuclidean(Decoder):
+    """Euclidean distance over the columns that use a class (Pujol, Escalera & Radeva 2008).
+
+    Examples
+    --------
+    >>> AttenuatedEuclidean()([[1.0, -1.0]], [[1, 0], [1, 1], [-1, 1]]).round(2)
+    array([[-0.  , -2.  , -2.83]])
+    """
+
+    def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
+        """Negative distances."""
+        used = np.abs(matrix)
+        squares: Floats = scores**2 @ used.T + used.sum(axis=1)
+        squares -= 2 * (scores @ matrix.T)
+        return -np.sqrt(np.maximum(squares, 0))
+
+
+@dataclass(frozen=True)
+class InverseHamming(Decoder):
+    """Hamming distances corrected for those among the codewords (Windeatt & Ghaderi 2003).
+
+    If the distances of a sample were a mixture of the distances that the codewords have to
+    each other, the class scores are the weights of that mixture. On codes whose codewords
+    are all equally far apart this decides as :class:`Hamming` does.
+
+    Examples
+    --------
+    >>> one_vs_rest = [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
+    >>> InverseHamming()([[3.0, 1.0, -2.0]], one_vs_rest).round(2)
+    array([[ 0.75,  0.75, -0.25]])
+    """
+
+    # The distances among the codewords are inverted once, not for every part of a batch.
+    whole_batch: ClassVar[bool] = True
+
+    def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
+        """Weights of the mixture."""
+        n_columns = matrix.shape[1]
+        distances = (n_columns - np.sign(scores) @ matrix.T) / 2
+        among: Floats = (n_columns - matrix @ matrix.T) / 2
+        return np.asarray(distances @ np.linalg.pinv(among))

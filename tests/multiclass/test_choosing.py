@@ -1,0 +1,159 @@
+# ruff: noqa: N806  # X is what scikit-learn calls it
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from tests.multiclass.cases import blobs
+
+from ecoc.codes import Codebook, exhaustive, one_vs_one, one_vs_rest, write_codebook
+from ecoc.design import design_codebook
+from ecoc.errors import FileFormatError, InvalidCodebookError, InvalidInputError
+from ecoc.multiclass import CODEBOOKS, choose_codebook
+from ecoc.multiclass.choosing import is_linear
+
+choose = partial(choose_codebook, estimator=DecisionTreeClassifier())
+
+
+@pytest.mark.parametrize(
+    ("learner", "linear"),
+    [
+        (LogisticRegression(), True),
+        (SGDClassifier(), True),
+        (LinearSVC(), True),
+        (Ridge(), True),
+        (MultinomialNB(), True),
+        (SVC(kernel="linear"), True),
+        (CalibratedClassifierCV(LinearSVC()), True),
+        (make_pipeline(StandardScaler(), LogisticRegression()), True),
+        (make_pipeline(Nystroem(), LogisticRegression()), False),
+        (SVC(), False),
+        (GaussianNB(), False),
+        (RandomForestClassifier(), False),
+        (object(), False),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_which_learners_are_linear(learner, linear):
+    assert is_linear(learner) is linear
+
+
+@pytest.mark.parametrize(
+    ("k", "learner", "n_columns", "rows"),
+    [
+        (6, LogisticRegression(), None, 15),
+        (41, LogisticRegression(), None, 41),
+        (6, DecisionTreeClassifier(), None, 12),
+        (6, LogisticRegression(), 9, 9),
+        (3, DecisionTreeClassifier(), None, 3),
+        (2, LogisticRegression(), None, 1),
+    ],
+)
+def test_auto(k, learner, n_columns, rows):
+    choice = choose_codebook("auto", np.arange(k), estimator=learner, n_columns=n_columns)
+    assert choice.codebook.n_columns == rows
+    assert choice.codebook.n_classes == k
+    if k > 2:
+        why = "n_columns" if n_columns else type(learner).__name__
+        assert why in choice.reason
+
+
+@pytest.mark.parametrize("name", CODEBOOKS)
+@pytest.mark.parametrize("k", [2, 3, 4, 6])
+def test_every_name_gives_a_codebook_for_few_classes(name, k):
+    data = blobs(k, per_class=5)
+    code = choose(name, np.arange(k), seed=0, data=data).codebook
+    assert code.n_classes == k
+    if name in {"optimal", "similarity", "dense-random"}:
+        assert code.n_columns <= min(2 * k, 2 ** (k - 1) - 1)
+
+
+def test_lengths_are_cut_to_the_columns_that_exist():
+    assert choose("optimal", np.arange(4), n_columns=50).codebook.n_columns == 7
+    assert choose("dense-random", np.arange(4), n_columns=50, seed=0).codebook.n_columns == 7
+
+
+def test_similar_classes_get_near_codewords():
+    X = np.array([[0.0], [0.1], [9.0], [9.1], [0.05], [9.2]])
+    targets = np.array([0, 1, 2, 3, 4, 5])
+    distances = choose("similarity", np.arange(6), data=(X, targets)).codebook.row_distances()
+    near = distances[0, 1] + distances[2, 3]
+    assert near < distances[0, 2] + distances[1, 3]
+
+
+def test_many_classes_get_the_optimal_code_in_another_order():
+    X, targets = blobs(14, per_class=3)
+    choice = choose("similarity", np.arange(14), data=(X, targets))
+    assert choice.codebook.min_row_distance == 14
+    assert "near codewords" in choice.reason
+
+
+def test_similarity_needs_the_data():
+    with pytest.raises(InvalidInputError, match="training data"):
+        choose("similarity", np.arange(5))
+
+
+def test_codebooks_designs_matrices_and_files(tmp_path):
+    code = exhaustive(4)
+    classes = np.arange(4)
+    path = tmp_path / "code.json"
+    write_codebook(code, path)
+    design = design_codebook(4, 7)
+    assert choose(code, classes).codebook == code
+    assert choose(design, classes).codebook == design.codebook
+    assert choose(code.matrix, classes).codebook == code
+    assert choose(code.matrix.tolist(), classes).codebook == code
+    assert choose(path, classes).codebook == code
+    assert choose(str(path), classes).codebook == code
+
+
+def test_rows_are_found_by_label():
+    code = Codebook(exhaustive(4).matrix, labels=["b", "d", "a", "c"])
+    choice = choose(code, np.array(["a", "b", "c", "d"]))
+    assert choice.codebook.labels == ("a", "b", "c", "d")
+    assert np.array_equal(choice.codebook.matrix, code.matrix[[2, 0, 3, 1]])
+    numbers = Codebook(exhaustive(3).matrix, labels=[30, 10, 20])
+    assert choose(numbers, np.array([10, 20, 30])).codebook.labels == ("10", "20", "30")
+
+
+def test_absent_classes_take_their_columns_with_them():
+    code = one_vs_rest(4).relabel(list("abcd"))
+    choice = choose(code, np.array(["a", "c", "d"]))
+    assert choice.absent_classes == ("b",)
+    assert choice.dropped_columns == (1,)
+    assert choice.codebook.rows == one_vs_rest(3).rows
+    pairs = choose(one_vs_one(4).relabel(list("abcd")), np.array(["a", "c", "d"]))
+    assert pairs.dropped_columns == (0, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("codebook", "error", "message"),
+    [
+        ("optimum", InvalidInputError, "Did you mean 'optimal'"),
+        ("none.json", FileFormatError, "cannot be read"),
+        (None, InvalidInputError, "codebook must be"),
+        (exhaustive(5), InvalidInputError, "5 rows, and y has 4 classes"),
+        (exhaustive(4).relabel(list("wxyz")), InvalidInputError, "0, 1, 2, 3 are not among"),
+        ([[1, 1], [1, 1], [-1, 1], [1, -1]], InvalidCodebookError, "ows"),
+        ([["a"]], InvalidInputError, "entries|must"),
+    ],
+)
+def test_what_is_no_codebook_for_the_classes(codebook, error, message):
+    with pytest.raises(error, match=message):
+        choose(codebook, np.arange(4))
+
+
+def test_the_length_of_a_given_codebook_is_fixed():
+    assert choose(exhaustive(4), np.arange(4), n_columns=7).codebook.n_columns == 7
+    with pytest.raises(InvalidInputError, match="n_columns must be left out"):
+        choose(exhaustive(4), np.arange(4), n_columns=8)
+    with pytest.raises(InvalidInputError, match="leave n_columns out"):
+        choose("one-vs-rest", np.arange(4), n_columns=8)

@@ -1,0 +1,469 @@
+# ruff: noqa: N803, N806  # X is what scikit-learn calls it
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
+from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from tests.multiclass.cases import blobs
+
+from ecoc.codes import Codebook, exhaustive, one_vs_one, one_vs_rest, sparse_random
+from ecoc.design import design_codebook
+from ecoc.errors import InvalidInputError
+from ecoc.multiclass import DECODERS, ColumnError, ECOCClassifier, Hamming, Learned
+
+
+@pytest.fixture(scope="module")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return train_test_split(X / 16, y, train_size=600, test_size=600, stratify=y, random_state=0)
+
+
+class Labels(ClassifierMixin, BaseEstimator):
+    """A classifier that gives labels alone."""
+
+    def fit(self, X, y):
+        self.inner_ = DecisionTreeClassifier(random_state=0).fit(X, y)
+        self.classes_ = self.inner_.classes_
+        return self
+
+    def predict(self, X):
+        return self.inner_.predict(X)
+
+
+# ---------------------------------------------------------------- predictions
+
+
+def test_one_vs_one_decides_as_scikit_learn_does(digits):
+    train, test, y_train, _ = digits
+    ours = ECOCClassifier(LinearSVC(random_state=0), codebook="one-vs-one").fit(train, y_train)
+    theirs = OneVsOneClassifier(LinearSVC(random_state=0)).fit(train, y_train)
+    # The sides of a column are exchanged, which LIBLINEAR does not take quite alike.
+    assert (ours.predict(test) == theirs.predict(test)).mean() > 0.99
+
+
+def test_one_vs_rest_decides_as_scikit_learn_does(digits):
+    train, test, y_train, _ = digits
+    ours = ECOCClassifier(SVC(), codebook="one-vs-rest").fit(train, y_train)
+    theirs = OneVsRestClassifier(SVC()).fit(train, y_train)
+    assert np.array_equal(ours.predict(test), theirs.predict(test))
+
+
+@pytest.mark.parametrize("decoding", [name for name in DECODERS if name != "self-healing"])
+@pytest.mark.parametrize("codebook", ["optimal", "one-vs-one"])
+def test_every_decoder_classifies(iris, codebook, decoding):
+    X, y = iris
+    for learner in (SVC(), GaussianNB(), Labels()):
+        model = ECOCClassifier(learner, codebook=codebook, decoding=decoding).fit(X, y)
+        assert model.score(X, y) > 0.85
+        assert np.array_equal(model.decision_function(X).argmax(axis=1), model.predict(X))
+
+
+def test_labels_alone_are_decoded_by_hamming_distance(iris):
+    X, y = iris
+    model = ECOCClassifier(Labels()).fit(X, y)
+    assert model.decoder_ == Hamming()
+    assert not hasattr(model, "predict_proba")
+
+
+def test_two_classes(iris):
+    X, y = iris
+    names = np.array(["no", "yes"])[(y[y < 2])]
+    model = ECOCClassifier(LogisticRegression()).fit(X[y < 2], names)
+    plain = LogisticRegression().fit(X[y < 2], names)
+    assert model.codebook_.n_columns == 1
+    assert np.array_equal(model.predict(X), plain.predict(X))
+    assert model.decision_function(X).shape == (150,)
+    assert model.predict_proba(X) == pytest.approx(plain.predict_proba(X), abs=1e-4)
+
+
+def test_regressors_are_trained_on_plus_and_minus_one(iris):
+    X, y = iris
+    model = ECOCClassifier(Ridge(), codebook="one-vs-one").fit(X, y)
+    assert model.score(X, y) > 0.9
+    assert model.column_scores(X).min() < -0.5
+
+
+def test_a_callable_decodes(iris):
+    X, y = iris
+    model = ECOCClassifier(SVC(), decoding=lambda scores, matrix: scores @ matrix.T).fit(X, y)
+    linear = ECOCClassifier(SVC(), decoding="linear").fit(X, y)
+    assert np.array_equal(model.predict(X), linear.predict(X))
+
+
+def test_the_learned_decoder_helps_naive_bayes(digits):
+    train, test, y_train, y_test = digits
+    plain = ECOCClassifier(GaussianNB(var_smoothing=1e-3), codebook="optimal").fit(train, y_train)
+    learned = clone(plain).set_params(decoding="learned").fit(train, y_train)
+    assert learned.score(test, y_test) > plain.score(test, y_test) + 0.01
+    proba = learned.predict_proba(test)
+    assert np.array_equal(proba.argmax(axis=1), learned.decision_function(test).argmax(axis=1))
+
+
+def test_a_class_with_one_sample_can_be_learned_from():
+    X, y = blobs(4)
+    keep = np.concatenate([np.flatnonzero(y > 0), np.flatnonzero(y == 0)[:1]])
+    model = ECOCClassifier(LogisticRegression(), decoding=Learned(n_folds=3))
+    assert model.fit(X[keep], y[keep]).score(X[keep], y[keep]) > 0.95
+
+
+# -------------------------------------------------------------- probabilities
+
+
+@pytest.mark.parametrize("load", [load_wine, load_digits])
+def test_log_loss_is_level_with_one_vs_rest(load):
+    X, y = load(return_X_y=True)
+    train, test, y_train, y_test = train_test_split(
+        StandardScaler().fit_transform(X), y, train_size=0.5, stratify=y, random_state=0
+    )
+    learner = LogisticRegression()
+    rest = OneVsRestClassifier(learner).fit(train, y_train).predict_proba(test)
+    pairs = ECOCClassifier(learner, codebook="one-vs-one").fit(train, y_train)
+    ours = ECOCClassifier(learner, codebook="one-vs-rest").fit(train, y_train)
+    for model in (pairs, ours):
+        proba = model.predict_proba(test)
+        assert proba.sum(axis=1) == pytest.approx(1)
+        assert (proba >= 0).all()
+        assert log_loss(y_test, proba) < 1.3 * log_loss(y_test, rest)
+        flat = clone(model).set_params(probabilities="normalised").fit(train, y_train)
+        assert log_loss(y_test, proba) < log_loss(y_test, flat.predict_proba(test))
+
+
+def test_calibration_gives_probabilities_to_learners_without(digits):
+    train, test, y_train, y_test = digits
+    model = ECOCClassifier(LinearSVC(), codebook="one-vs-rest")
+    assert not hasattr(model.fit(train, y_train), "predict_proba")
+    with pytest.raises(AttributeError) as caught:
+        model.predict_proba(test)
+    assert "calibration='sigmoid'" in str(caught.value.__cause__)
+    model.set_params(calibration="sigmoid").fit(train, y_train)
+    assert log_loss(y_test, model.predict_proba(test)) < 0.5
+
+
+# ------------------------------------------------- faults, erasures, rejection
+
+
+def test_lost_columns_are_decoded_as_erasures(digits):
+    train, test, y_train, y_test = digits
+    model = ECOCClassifier(SVC(), codebook="optimal").fit(train, y_train)
+    lost = list(range(6))
+    model.estimators_[:6] = [None] * 6  # their workers have died
+    assert (model.predict(test, missing_columns=lost) == y_test).mean() > 0.93
+    assert np.isnan(model.column_scores(test, missing_columns=lost)[:, :6]).all()
+    assert model.margin(test, missing_columns=lost).max() < 4
+
+
+def test_wrong_columns_within_the_margin_change_no_decision(digits):
+    train, test, y_train, _ = digits
+    model = ECOCClassifier(SVC(), codebook="optimal", decoding="hamming").fit(train, y_train)
+    scores, margins = model.column_scores(test), model.margin(test)
+    before = model.predict(test)
+    assert margins.max() == model.codebook_.correctable_errors == 4
+    generator = np.random.default_rng(0)
+    for i, margin in enumerate(margins):
+        wrong = generator.permutation(20)[:margin]
+        scores[i, wrong] *= -50
+    after = model.classes_[model.decoder_(scores, model.code_book_).argmax(axis=1)]
+    assert np.array_equal(after, before)
+
+
+class Broken(LogisticRegression):
+    """Gives NaN for large samples, in columns whose +1 side has the long petals."""
+
+    def decision_function(self, X):
+        values = super().decision_function(X)
+        return np.where((np.asarray(X)[:, 0] > 6.5) & (self.coef_[0, 2] > 1), np.nan, values)
+
+
+def test_scores_that_are_not_finite_are_reported_or_erased(iris):
+    X, y = iris
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    model = ECOCClassifier(Broken(max_iter=500), codebook="one-vs-rest").fit(X, names)
+    with pytest.raises(
+        ColumnError, match=r"column 2 \(virginica against setosa, versicolor\), for 30 of"
+    ):
+        model.predict(X)
+    model.set_params(nan_scores="erase")
+    assert (model.predict(X) == names).mean() > 0.7
+
+
+def test_rejection_below_a_margin(digits):
+    train, test, y_train, y_test = digits
+    model = ECOCClassifier(DecisionTreeClassifier(random_state=0), reject_below=2, reject_label=-1)
+    model.fit(train, y_train)
+    labels = model.predict(test)
+    rejected = labels == -1
+    assert np.array_equal(rejected, model.margin(test) < 2)
+    accepted = (labels == y_test)[~rejected].mean()
+    assert accepted > clone(model).set_params(reject_below=None).fit(train, y_train).score(
+        test, y_test
+    )
+    model.set_params(reject_label="unsure")
+    assert set(model.predict(test)[rejected]) == {"unsure"}
+    with pytest.raises(InvalidInputError, match="must not be a class"):
+        model.set_params(reject_label=3).fit(train, y_train)
+    with pytest.raises(InvalidInputError, match="reject_label must be given"):
+        model.set_params(reject_label=None).fit(train, y_train)
+
+
+# -------------------------------------------------------------- kinds of data
+
+
+def test_data_frames_keep_their_names(iris):
+    X, y = iris
+    names = ["a", "b", "c", "d"]
+    expected = ECOCClassifier(GaussianNB(), codebook="one-vs-one").fit(X, y).predict(X)
+    for frame in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)):
+        model = ECOCClassifier(GaussianNB(), codebook="one-vs-one").fit(frame, y)
+        assert model.feature_names_in_.tolist() == names
+        assert model.estimators_[0].feature_names_in_.tolist() == names
+        assert np.array_equal(model.predict(frame), expected)
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(frame[["b", "a", "c", "d"]])
+
+
+def test_a_learner_that_is_a_pipeline_sees_the_frame(iris):
+    X, y = iris
+    frame = pd.DataFrame({"size": X[:, 0], "kind": np.where(X[:, 2] > 4, "long", "short")})
+    learner = make_pipeline(
+        make_column_transformer((OneHotEncoder(), ["kind"]), remainder="passthrough"),
+        LogisticRegression(max_iter=500),
+    )
+    for y_frame in (y, pd.Series(y), pl.Series(y)):
+        assert ECOCClassifier(learner).fit(frame, y_frame).score(frame, y) > 0.6
+
+
+def test_texts_reach_a_vectoriser():
+    texts = ["red apple", "red cherry", "yellow lemon", "yellow banana", "green pear", "green kiwi"]
+    y = ["red", "red", "yellow", "yellow", "green", "green"]
+    model = ECOCClassifier(make_pipeline(CountVectorizer(), MultinomialNB())).fit(texts, y)
+    assert model.predict(["yellow plum", "green grape"]).tolist() == ["yellow", "green"]
+
+
+@pytest.mark.parametrize("make", [csr_matrix, csr_array])
+def test_sparse_features(digits, make):
+    train, test, y_train, _ = digits
+    for codebook in ("optimal", "one-vs-one"):
+        model = ECOCClassifier(LinearSVC(random_state=0), codebook=codebook)
+        dense = clone(model).fit(train, y_train).predict(test)
+        sparse = model.fit(make(train), y_train).predict(make(test))
+        assert (dense == sparse).mean() > 0.99
+
+
+def test_precomputed_kernels(iris):
+    X, y = iris
+    gram = X @ X.T
+    model = ECOCClassifier(SVC(kernel="precomputed"), codebook="optimal")
+    plain = ECOCClassifier(SVC(kernel="linear"), codebook="optimal").fit(X, y)
+    assert np.array_equal(model.fit(gram, y).predict(gram), plain.predict(X))
+    assert cross_val_score(model, gram, y).mean() > 0.9
+    for parameters in ({"codebook": "one-vs-one"}, {"decoding": "learned"}):
+        with pytest.raises(InvalidInputError, match="precomputed kernel"):
+            clone(model).set_params(**parameters).fit(gram, y)
+
+
+def test_string_labels_and_given_codebooks(iris):
+    X, y = iris
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    code = Codebook(one_vs_rest(3).matrix, labels=["virginica", "setosa", "versicolor"])
+    model = ECOCClassifier(GaussianNB(), codebook=code).fit(X, names)
+    assert model.classes_.tolist() == ["setosa", "versicolor", "virginica"]
+    assert model.codebook_.labels == tuple(model.classes_)
+    assert np.array_equal(model.code_book_, model.codebook_.matrix)
+    assert model.score(X, names) > 0.9
+
+
+def test_a_class_absent_from_the_training_data(iris):
+    X, y = iris
+    code = exhaustive(4).relabel(range(4))
+    model = ECOCClassifier(GaussianNB(), codebook=code)
+    with pytest.warns(UserWarning, match=r"no sample of 3, which the codebook has, so columns"):
+        model.fit(X, y)
+    assert model.absent_classes_ == ("3",)
+    assert model.codebook_.n_columns == 3 == 7 - len(model.dropped_columns_)
+    assert model.score(X, y) > 0.9
+
+
+# ------------------------------------------------------------- scikit-learn's ways
+
+
+def test_grid_search_over_everything(iris):
+    X, y = iris
+    pipeline = make_pipeline(StandardScaler(), ECOCClassifier(SVC()))
+    grid = {
+        "ecocclassifier__codebook": ["optimal", one_vs_one(3), design_codebook(3, 3)],
+        "ecocclassifier__n_columns": [None, 3],
+        "ecocclassifier__decoding": ["auto", "hamming", Hamming()],
+        "ecocclassifier__estimator__C": [0.1, 10],
+    }
+    search = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
+    assert search.best_score_ > 0.95
+    assert cross_val_score(search.best_estimator_, X, y).mean() > 0.95
+
+
+def test_weights_are_routed(iris):
+    X, y = iris
+    weights = np.where(np.arange(len(y)) % 3, 1.0, 0.0)
+    kept = weights > 0
+    model = ECOCClassifier(GaussianNB(), codebook="one-vs-one")
+    expected = clone(model).fit(X[kept], y[kept]).predict(X)
+    assert np.array_equal(clone(model).fit(X, y, sample_weight=weights).predict(X), expected)
+    with pytest.raises(InvalidInputError, match=r"takes only sample_weight.*not colour"):
+        model.fit(X, y, colour=weights)
+    with sklearn.config_context(enable_metadata_routing=True):
+        routed = ECOCClassifier(
+            GaussianNB().set_fit_request(sample_weight=True), codebook="one-vs-one"
+        )
+        scores = cross_val_score(routed, X, y, params={"sample_weight": weights})
+        assert scores.mean() > 0.9
+        assert np.array_equal(routed.fit(X, y, sample_weight=weights).predict(X), expected)
+
+
+def test_partial_fit_of_all_batches_is_fit(iris):
+    X, y = iris
+    order = np.random.default_rng(0).permutation(150)
+    for codebook in ("one-vs-rest", "one-vs-one"):
+        # No smoothing: it would depend on the variances of the first batch.
+        model = ECOCClassifier(GaussianNB(var_smoothing=0), codebook=codebook)
+        expected = clone(model).fit(X, y).column_scores(X)
+        for batch in np.array_split(order, 10):
+            model.partial_fit(X[batch], y[batch], classes=[0, 1, 2])
+        assert model.column_scores(X) == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_batch_leaves_columns_alone_that_do_not_use_its_classes(iris):
+    X, y = iris
+    model = ECOCClassifier(SGDClassifier(random_state=0), codebook="one-vs-one")
+    model.partial_fit(X, y, classes=[0, 1, 2])
+    before = [learner.coef_.copy() for learner in model.estimators_]
+    model.partial_fit(X[y == 2], y[y == 2])
+    same = [np.array_equal(a, b.coef_) for a, b in zip(before, model.estimators_, strict=True)]
+    assert same == [True, False, False]
+    assert not hasattr(ECOCClassifier(DecisionTreeClassifier()), "partial_fit")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "classes", "y", "message"),
+    [
+        ({}, None, [0, 1, 2], "classes must be given"),
+        ({}, [0, 1], [0, 1, 2], "got 2"),
+        ({"decoding": "learned"}, [0, 1, 2], [0, 1, 2], "learns from all"),
+        ({"codebook": "similarity"}, [0, 1, 2], [0, 1, 2], "partial_fit cannot"),
+    ],
+)
+def test_what_partial_fit_cannot_do(parameters, classes, y, message):
+    model = ECOCClassifier(SGDClassifier(), **parameters)
+    with pytest.raises(InvalidInputError, match=message):
+        model.partial_fit(np.eye(3), y, classes=classes)
+
+
+def test_models_are_saved_with_skops(iris, tmp_path):
+    skops_io = pytest.importorskip("skops.io")
+    X, y = iris
+    path = tmp_path / "model.skops"
+    for parameters in (
+        {"codebook": design_codebook(3, 3).codebook, "decoding": "learned"},
+        {"codebook": "one-vs-one"},
+    ):
+        model = ECOCClassifier(LogisticRegression(max_iter=500), **parameters).fit(X, y)
+        skops_io.dump(model, path)
+        unknown = skops_io.get_untrusted_types(file=path)
+        assert all(name.startswith("ecoc.") for name in unknown)
+        loaded = skops_io.load(path, trusted=unknown)
+        assert np.array_equal(loaded.predict(X), model.predict(X))
+        assert loaded.predict_proba(X) == pytest.approx(model.predict_proba(X))
+        assert loaded.codebook_ == model.codebook_
+
+
+def test_the_same_seed_gives_the_same_model(iris):
+    X, y = iris
+    learner = DecisionTreeClassifier(max_features=1)
+    first, second = (
+        ECOCClassifier(learner, codebook="dense-random", random_state=seed).fit(X, y)
+        for seed in (3, np.random.RandomState(3))
+    )
+    again = ECOCClassifier(learner, codebook="dense-random", random_state=3).fit(X, y)
+    assert np.array_equal(first.column_scores(X), again.column_scores(X))
+    assert first.codebook_ == again.codebook_
+    assert second.codebook_.n_columns == 3
+    assert (
+        ECOCClassifier(learner, random_state=np.random.default_rng(0)).fit(X, y).score(X, y) > 0.9
+    )
+
+
+def test_jobs_change_nothing(iris):
+    X, y = iris
+    one, two = (
+        ECOCClassifier(SVC(), codebook="one-vs-one", n_jobs=jobs).fit(X, y) for jobs in (1, 2)
+    )
+    assert np.array_equal(one.decision_function(X), two.decision_function(X))
+
+
+def test_repr_tells_which_codebook_and_why(iris):
+    model = ECOCClassifier(LogisticRegression(max_iter=500))
+    assert repr(model) == "ECOCClassifier(estimator=LogisticRegression(max_iter=500))"
+    lines = repr(model.fit(*iris)).splitlines()
+    assert lines[1].startswith("# <Codebook 'one-vs-one': 3 classes x 3 columns")
+    assert lines[2].startswith("# one-vs-one code, because LogisticRegression is linear")
+
+
+def test_ternary_codes_of_any_kind(digits):
+    train, test, y_train, y_test = digits
+    code = sparse_random(10, 30, n_candidates=200, random_state=0)
+    model = ECOCClassifier(SVC(), codebook=code).fit(train, y_train)
+    plain = clone(model).set_params(decoding="linear").fit(train, y_train)
+    assert model.score(test, y_test) > max(0.95, plain.score(test, y_test))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"probabilities": "coupled"}, "Did you mean 'coupling'"),
+        ({"calibration": "sigmoidal"}, "Did you mean 'sigmoid'"),
+        ({"nan_scores": "ignore"}, "nan_scores must be one of"),
+        ({"decoding": "soft!"}, "Did you mean 'soft'"),
+        ({"codebook": "one-vs-all"}, "codebook must be one of"),
+        ({"n_columns": 0}, "n_columns must be at least 1"),
+        ({"reject_below": -1, "reject_label": 9}, "reject_below"),
+        ({"random_state": "seed"}, "random_state"),
+    ],
+)
+def test_parameters_are_checked_in_fit(iris, parameters, message):
+    with pytest.raises(InvalidInputError, match=message):
+        ECOCClassifier(GaussianNB(), **parameters).fit(*iris)
+
+
+def test_one_class_and_no_fit():
+    with pytest.raises(InvalidInputError, match="at least 2 classes"):
+        ECOCClassifier(GaussianNB()).fit(np.eye(3), [1, 1, 1])
+    with pytest.raises(NotFittedError):
+        ECOCClassifier(GaussianNB()).predict(np.eye(3))
+
+
+def test_warnings_of_learners_reach_the_user(iris):
+    X, y = iris
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ECOCClassifier(LogisticRegression(max_iter=2)).fit(X, y)
+    assert any("[column 0 (0 against 1)" in str(warning.message) for warning in caught)

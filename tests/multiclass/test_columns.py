@@ -1,0 +1,129 @@
+# ruff: noqa: N803, N806  # X is what scikit-learn calls it
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from tests.multiclass.cases import blobs
+
+from ecoc.codes import one_vs_one, one_vs_rest
+from ecoc.multiclass import ColumnError, ColumnTask, column_scores, fit_columns, score_method
+
+CLASSES = np.array(["ant", "bee", "cow", "dog"])
+
+
+class Recorder(ClassifierMixin, BaseEstimator):
+    """Keeps what it was fitted with; raises, or warns, if asked to."""
+
+    def __init__(self, fail_on=None, warn=None):
+        self.fail_on = fail_on
+        self.warn = warn
+
+    def fit(self, X, y, sample_weight=None, other=None):
+        if self.fail_on is not None and np.isin(self.fail_on, X[:, 0]):
+            raise RuntimeError("no luck")
+        if self.warn:
+            warnings.warn(self.warn, ConvergenceWarning, stacklevel=1)
+        self.seen_ = X, y, sample_weight, other
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.ones(len(X), dtype=int)
+
+
+def task(estimator, code=None, **options):
+    matrix = one_vs_one(4).matrix if code is None else code.matrix
+    return ColumnTask(estimator, matrix, CLASSES, **options)
+
+
+def test_columns_see_the_samples_of_their_classes_only():
+    targets = np.array([0, 1, 2, 3, 0, 2])
+    X = np.arange(6.0)[:, None]
+    weights = np.arange(6) + 1.0
+    params = {"sample_weight": weights, "other": "as it is"}
+    fitted = fit_columns(task(Recorder(), params=params), X, targets)
+    seen, sides, weight, other = fitted[1].seen_  # ant against cow
+    assert seen.ravel().tolist() == [0, 2, 4, 5]
+    assert sides.tolist() == [1, 0, 1, 0]
+    assert weight.tolist() == [1, 3, 5, 6]
+    assert other == "as it is"
+
+
+def test_a_failing_learner_is_named_with_its_column():
+    targets = np.array([0, 1, 2, 3])
+    X = np.arange(4.0)[:, None]
+    with pytest.raises(ColumnError, match=r"column 2 \(ant against dog\) raised RuntimeError: no"):
+        fit_columns(task(Recorder(fail_on=3)), X, targets)
+
+
+def test_warnings_name_the_columns_that_gave_them():
+    targets = np.array([0, 1, 2, 3])
+    X = np.arange(4.0)[:, None]
+    with pytest.warns(ConvergenceWarning) as caught:
+        fit_columns(task(Recorder(warn="did not converge")), X, targets)
+    assert len(caught) == 1
+    text = str(caught[0].message)
+    assert text.startswith("did not converge [column 0 (ant against bee), column 1")
+    assert text.endswith("and 3 more]")
+
+
+def test_weights_must_leave_both_sides():
+    targets = np.array([0, 1, 2, 3])
+    X = np.arange(4.0)[:, None]
+    params = {"sample_weight": np.array([1.0, 0.0, 1.0, 1.0])}
+    with pytest.raises(ColumnError, match=r"one class or none to column 0 \(ant against bee\)"):
+        fit_columns(task(Recorder(), params=params), X, targets)
+
+
+def test_scores_have_the_sign_of_the_side_whatever_the_learner_offers():
+    X, y = blobs(4)
+    matrix = one_vs_rest(4).matrix
+    for learner, method in [
+        (LinearSVC(), "decision_function"),
+        (LogisticRegression(), "decision_function"),
+        (DecisionTreeClassifier(max_depth=3), "predict_proba"),
+        (Recorder(), "predict"),
+        (Ridge(), "predict"),
+    ]:
+        assert score_method(learner) == method
+        fitted = fit_columns(task(learner, one_vs_rest(4)), X, y)
+        scores = column_scores(fitted, X, method)
+        assert scores.shape == matrix[y].shape
+        if not isinstance(learner, Recorder):
+            assert (scores * matrix[y] > 0).mean() > 0.9
+    assert score_method(LogisticRegression(), probability=True) == "predict_proba"
+
+
+def test_parallel_work_gives_the_same():
+    X, y = blobs(4)
+    work = task(DecisionTreeClassifier(max_features=1), seed=7)
+    alone, together = (fit_columns(work, X, y, n_jobs=jobs) for jobs in (1, 2))
+    expected = column_scores(alone, X, "predict_proba")
+    assert np.array_equal(column_scores(together, X, "predict_proba", n_jobs=2), expected)
+
+
+def test_columns_have_seeds_of_their_own_but_keep_the_user_s():
+    X, y = blobs(4)
+    seeded = fit_columns(task(DecisionTreeClassifier(), seed=0), X, y)
+    assert len({learner.random_state for learner in seeded}) == 6
+    fixed = fit_columns(task(DecisionTreeClassifier(random_state=5), seed=0), X, y)
+    assert {learner.random_state for learner in fixed} == {5}
+    plain = fit_columns(task(DecisionTreeClassifier()), X, y)
+    assert {learner.random_state for learner in plain} == {None}
+
+
+def test_calibration_uses_as_many_folds_as_the_smaller_side_allows():
+    X, y = blobs(4)
+    few = np.concatenate([np.flatnonzero(y != 0), np.flatnonzero(y == 0)[:2]])
+    work = task(LinearSVC(), one_vs_rest(4), calibration="sigmoid")
+    fitted = fit_columns(work, X[few], y[few])
+    assert [learner.cv for learner in fitted] == [2, 5, 5, 5]
+    assert all(isinstance(learner, CalibratedClassifierCV) for learner in fitted)
+    with pytest.raises(ColumnError, match=r"Calibration needs 2 samples.*column 0"):
+        fit_columns(work, X[few[:-1]], y[few[:-1]])

@@ -1,0 +1,99 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.multiclass.cases import decodings
+from tests.strategies import binary_codebooks
+
+from ecoc.codes import exhaustive, one_vs_one
+from ecoc.multiclass import AttenuatedEuclidean, Euclidean, Hamming, InverseHamming, Votes
+
+
+def loops(matrix, scores, term):
+    return np.array([[sum(map(term, row, sample)) for row in matrix.tolist()] for sample in scores])
+
+
+@given(decodings())
+def test_hamming_is_equations_1_and_2_with_ties_by_margin(case):
+    code, scores = case
+    distances = loops(code.matrix, np.sign(scores), lambda m, f: (1 - m * f) / 2)
+    margins = loops(code.matrix, scores, lambda m, f: m * f)
+    found = Hamming()(scores, code.matrix)
+    assert np.array_equal(np.rint(-2 * found), 2 * distances)
+    for row, distance, margin in zip(found, distances, margins, strict=True):
+        best = min(range(len(row)), key=lambda i: (distance[i], -margin[i].round(9), i))
+        winner = int(row.argmax())
+        assert distance[winner] == distance[best]
+        assert margin[winner] == pytest.approx(margin[best], abs=1e-6)
+
+
+@given(binary_codebooks(), st.data())
+def test_up_to_half_the_distance_of_wrong_columns_changes_no_decision(code, data):
+    errors = code.correctable_errors
+    assert errors == (code.min_row_distance - 1) // 2
+    truth = data.draw(st.integers(0, code.n_classes - 1))
+    wrong = data.draw(st.permutations(range(code.n_columns)))[:errors]
+    sizes = data.draw(
+        st.lists(st.floats(0.01, 100), min_size=code.n_columns, max_size=code.n_columns)
+    )
+    scores = code.matrix[truth] * np.array(sizes)
+    scores[wrong] *= -1
+    assert Hamming()(scores[None], code.matrix).argmax() == truth
+
+
+def test_every_pattern_of_correctable_errors_is_corrected():
+    code = exhaustive(4)
+    assert code.correctable_errors == 1
+    for truth, wrong in [(t, c) for t in range(4) for c in combinations(range(7), 1)]:
+        scores = code.matrix[truth].astype(float)
+        scores[list(wrong)] *= -100
+        assert Hamming()(scores[None], code.matrix).argmax() == truth
+
+
+@given(case=decodings(codes=st.integers(3, 6).map(one_vs_one)))
+def test_votes_count_the_wins_and_decide_as_hamming_does(case):
+    code, scores = case
+    wins = loops(code.matrix, np.sign(scores), lambda m, f: abs(m) * (1 + m * f) / 2)
+    found = Votes()(scores, code.matrix)
+    assert np.array_equal(np.rint(2 * found), 2 * wins)
+    expected = Hamming()(scores, code.matrix)
+    assert np.allclose(found - found[:, :1], expected - expected[:, :1], atol=1e-9)
+
+
+def test_equal_votes_are_told_apart_by_confidence():
+    cycle = [[0.3, -0.1, 0.2]]  # 0 beats 1, 2 beats 0, 1 beats 2
+    assert Votes()(cycle, one_vs_one(3).matrix).argmax() == 0
+
+
+def test_equal_classes_go_to_the_first():
+    assert Hamming()([[0.0, 0.0]], [[-1, 1], [1, 1], [1, -1]]).argmax() == 0
+
+
+@given(decodings())
+def test_euclidean_distances(case):
+    code, scores = case
+    plain = loops(code.matrix, scores, lambda m, f: (m - f) ** 2)
+    used = loops(code.matrix, scores, lambda m, f: abs(m) * (m - f) ** 2)
+    assert Euclidean()(scores, code.matrix) == pytest.approx(-np.sqrt(plain), abs=1e-6)
+    assert AttenuatedEuclidean()(scores, code.matrix) == pytest.approx(-np.sqrt(used), abs=1e-6)
+
+
+@given(case=decodings(codes=binary_codebooks(5, 8)))
+def test_inverse_hamming_solves_for_the_mixture(case):
+    code, scores = case
+    distances = loops(code.matrix, np.sign(scores), lambda m, f: (1 - m * f) / 2)
+    weights = InverseHamming()(scores, code.matrix)
+    among = code.row_distances().astype(float)
+    expected = np.linalg.lstsq(among.T, distances.T, rcond=None)[0].T
+    assert weights == pytest.approx(expected, abs=1e-7)
+
+
+@given(case=decodings(codes=st.just(exhaustive(4))))
+def test_on_equidistant_codes_inverse_hamming_decides_as_hamming(case):
+    code, scores = case
+    chosen = InverseHamming()(scores, code.matrix).argmax(axis=1)
+    distances = (code.n_columns - np.sign(scores) @ code.matrix.T) / 2
+    least = distances.min(axis=1)
+    assert np.array_equal(distances[np.arange(len(scores)), chosen], least)

@@ -1,0 +1,25 @@
+"""scikit-learn's own checks; none is expected to fail."""
+
+from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ecoc.multiclass import ECOCClassifier
+
+
+@parametrize_with_checks(
+    [
+        ECOCClassifier(LogisticRegression()),
+        ECOCClassifier(LogisticRegression(), codebook="one-vs-rest", probabilities="normalised"),
+        ECOCClassifier(DecisionTreeClassifier(random_state=0)),
+        ECOCClassifier(SVC(), codebook="one-vs-one"),
+        ECOCClassifier(LinearSVC(), decoding="hamming"),
+        ECOCClassifier(SGDClassifier(random_state=0), codebook="optimal"),
+        ECOCClassifier(GaussianNB()),
+        ECOCClassifier(Ridge(), codebook="one-vs-rest", decoding="linear"),
+    ]
+)
+def test_scikit_learn_check(estimator, check):
+    check(estimator)
