@@ -146,6 +146,8 @@ def _stages(run: Run, method: str, solver: str, memory_limit: int | None) -> Non
     wants_separation = run.problem.min_column_distance is None and run.problem.maximises
     if wants_separation and not run.interrupted:
         run.separate()
+    if run.problem.maximises and not run.interrupted:
+        run.balance()
 
 
 def _program_fits(run: Run) -> bool:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from ecoc.bounds import best_bound, column_limit, separation_bound, target_bound
 from ecoc.codes import Codebook, Provenance, columns_to_matrix, dense_random, matrix_to_columns
+from ecoc.design.balance import balance_columns
 from ecoc.design.certificate import Certificate
 from ecoc.design.formulations import Formulation
 from ecoc.design.problem import DesignProblem
@@ -411,6 +412,17 @@ class Run:
                 self.objective = problem.objective_of(found)
             reached = int(codebook.min_column_distance() or 0)
             said.append(f"columns {reached} apart, at most {bound.value} possible")
+
+    def balance(self) -> None:
+        """Among codebooks of the same distances, look for columns that are more balanced."""
+        codebook = self.codebook
+        if codebook is None or self.over_time:
+            return
+        with self._stage("balance") as said:
+            balanced = balance_columns(codebook, random_state=self.seed)
+            if not self.problem.violations(balanced):
+                codebook = self.codebook = balanced
+            said.append(f"largest imbalance {codebook.column_balance().max_imbalance:.2f}")
 
 
 def _by_classes(seconds: dict[int, float], n_classes: int) -> float:
