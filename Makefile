@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 QUIETLY := 2>$(VENV)/pip.log || { cat $(VENV)/pip.log >&2; exit 1; }
 DEMO := demo
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint docs clean
 
 demo: $(VENV)/.core
 	@mkdir -p $(DEMO)
@@ -20,7 +20,12 @@ test: $(VENV)/.dev
 	@rm -rf build/dist && $(BIN)/python -m build --no-isolation --outdir build/dist . >build/build.log 2>&1 \
 		|| { cat build/build.log >&2; exit 1; }
 	@$(BIN)/python -m twine check --strict build/dist/* | sed 's/^/twine: /'
+	@$(MAKE) --no-print-directory docs
 	@$(BIN)/python -m pytest
+
+docs: $(VENV)/.dev
+	@$(BIN)/sphinx-build -q -W --keep-going -b html docs build/docs
+	@echo "docs: build/docs/index.html"
 
 lint: $(VENV)/.dev
 	@mkdir -p build

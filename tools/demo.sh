@@ -17,4 +17,10 @@ printf '\nThe best codebook there is, with columns at least 3 apart:\n'
 run design -k 10 -l 20 --min-column-distance 3 -o "$folder/design.json" -q
 run verify "$folder/design.json" -q
 run show "$folder/design.json" --format html -o "$folder/design.html" -q
-printf '\nOpen %s/design.html in a browser to see the codebook.\n' "$folder"
+
+printf '\nDecision trees on handwritten digits, with that codebook and with the usual ones:\n'
+run data digits -o "$folder/digits.csv" -q
+run fit "$folder/digits.csv" --target class --learner tree --codebook "$folder/design.json" \
+    -o "$folder/model.skops" --report "$folder/fit.html" -q
+run predict "$folder/model.skops" "$folder/digits.csv" --margin -o "$folder/predictions.csv" -q
+printf '\nOpen %s/design.html and %s/fit.html in a browser.\n' "$folder" "$folder"

@@ -1,8 +1,11 @@
 # ruff: noqa: N803, N806  # X is what scikit-learn calls it
+import os
+import threading
 import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
@@ -106,6 +109,42 @@ def test_parallel_work_gives_the_same():
     alone, together = (fit_columns(work, X, y, n_jobs=jobs) for jobs in (1, 2))
     expected = column_scores(alone, X, "predict_proba")
     assert np.array_equal(column_scores(together, X, "predict_proba", n_jobs=2), expected)
+
+
+class Mapped(Recorder):
+    """Keeps where its data are."""
+
+    def fit(self, X, y):
+        array = X.data if sp.issparse(X) else X
+        self.file_ = getattr(array, "filename", None)
+        self.process_ = os.getpid()
+        return super().fit(X[:5], y)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csr_array])
+def test_processes_map_one_copy_of_the_data(kind):
+    X = kind(np.random.default_rng(0).random((700, 400)))
+    targets = np.arange(700) % 4
+    fitted = fit_columns(task(Mapped(), one_vs_rest(4)), X, targets, n_jobs=2)
+    assert os.getpid() not in {learner.process_ for learner in fitted}
+    assert len({learner.file_ for learner in fitted}) == 1
+    assert fitted[0].file_ is not None
+
+
+class Threaded(Recorder):
+    """Waits in prediction until another thread predicts too."""
+
+    meeting = threading.Barrier(2, timeout=20)
+
+    def predict(self, X):
+        self.meeting.wait()
+        return super().predict(X)
+
+
+def test_prediction_uses_as_many_threads_as_asked_for():
+    X, y = blobs(4)
+    fitted = fit_columns(task(Threaded(), one_vs_rest(4)), X, y)
+    assert column_scores(fitted, X, "predict", n_jobs=2).shape == (len(X), 4)
 
 
 def test_columns_have_seeds_of_their_own_but_keep_the_user_s():

@@ -10,8 +10,8 @@ import click
 from ecoc.cli._common import common_options, print_facts, print_json
 
 REQUIRED = (
-    *("numpy", "scipy", "scikit-learn", "highspy", "numba", "joblib", "matplotlib"),
-    *("click", "rich"),
+    *("numpy", "scipy", "scikit-learn", "skops", "highspy", "numba"),
+    *("joblib", "matplotlib", "click", "rich"),
 )
 EXTRAS = {"pyscipopt": "scip", "gurobipy": "gurobi", "distributed": "dask", "torch": "nn"}
 

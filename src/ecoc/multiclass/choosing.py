@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -52,6 +53,19 @@ class Choice:
     reason: str
     absent_classes: tuple[str, ...] = ()
     dropped_columns: tuple[int, ...] = ()
+
+    def report_absent(self) -> None:
+        """Warn of classes that were not seen, if there are any."""
+        if not self.absent_classes:
+            return
+        dropped = self.dropped_columns
+        without = f", so columns {listing(dropped)} are left out" if dropped else ""
+        warnings.warn(
+            f"The training data have no sample of {listing(self.absent_classes)}, which the "
+            f"codebook has{without}; it will never be predicted.",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def choose_codebook(

@@ -3,7 +3,6 @@
 # ruff: noqa: N803, N806  # X is what scikit-learn calls it
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -21,24 +20,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from ecoc._checks import check_choice, check_int, listing
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass.choosing import Choice, choose_codebook
+from ecoc.multiclass.choosing import choose_codebook
 from ecoc.multiclass.columns import (
     CALIBRATIONS,
-    ColumnError,
     ColumnTask,
     ScoreMethod,
-    column_scores,
-    describe_column,
     fit_columns,
     score_method,
     update_columns,
 )
-from ecoc.multiclass.data import check_features, check_targets, take_params, take_rows
-from ecoc.multiclass.decoder import Decoder, Floats, kept_columns
+from ecoc.multiclass.data import check_features, check_targets
+from ecoc.multiclass.decoder import Floats
+from ecoc.multiclass.decoder_training import trained_decoder
 from ecoc.multiclass.decoding import make_decoder
-from ecoc.multiclass.learned import Learned, softmax, stratified_folds
-from ecoc.multiclass.margins import hamming_margin
+from ecoc.multiclass.learned import Learned, softmax
+from ecoc.multiclass.margins import hamming_margin, with_label
 from ecoc.multiclass.probabilities import Coupling, Soft, normalise_rows
+from ecoc.multiclass.scoring import scores_with_gaps
 
 __all__ = ["ECOCClassifier"]
 
@@ -79,6 +77,8 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     estimator : object
         The binary learner: a classifier with ``decision_function``, ``predict_proba`` or
         ``predict`` (asked for in this order), or a regressor, which is trained on +1 and -1.
+        One that can train all columns together does so, see
+        :func:`ecoc.multiclass.joint.joint_learner`: ``SVC`` shares its kernel, for example.
     codebook : Codebook, Design, matrix, path or str, default="auto"
         A codebook, whose labels are matched with the classes (as text) if it has any, and
         whose rows else are the sorted classes; the name of a codebook file; or one of
@@ -107,7 +107,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Seeds random codes, and every ``random_state`` of the learner that is None,
         differently in each column. With None these stay as they are.
     verbose : int, default=0
-        As in joblib.
+        Show a progress bar if standard error is a terminal, joblib's messages if not.
     probabilities : {"auto", "coupling", "normalised"}, default="auto"
         What `predict_proba` gives: the coupling of the columns' probabilities
         (:func:`ecoc.multiclass.couple`), or the scores of equation 20 divided by their sum.
@@ -218,7 +218,17 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         classes, targets = np.unique(labels, return_inverse=True)
         task = self._start(classes, params, data=(X, targets))
         self.estimators_ = fit_columns(task, X, targets, n_jobs=self.n_jobs, verbose=self.verbose)
-        self.decoder_ = self._fitted_decoder(task, X, targets)
+        method = self._score_method()
+        self.decoder_ = trained_decoder(
+            make_decoder(self.decoding, self.codebook_, method),
+            task,
+            self.estimators_,
+            X,
+            targets,
+            method=method,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
         return self
 
     def _check_pairwise(self) -> None:
@@ -306,7 +316,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             seed=self._seed_,
             data=data,
         )
-        _report_absent(choice)
+        choice.report_absent()
         self.classes_ = classes
         self.codebook_ = choice.codebook
         self.codebook_reason_ = choice.reason
@@ -324,66 +334,6 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             calibration=self.calibration,
             seed=self._seed_,
         )
-
-    def _fitted_decoder(
-        self,
-        task: ColumnTask,
-        X: Any,
-        targets: npt.NDArray[np.intp],
-    ) -> Decoder:
-        method = self._score_method()
-        decoder = make_decoder(self.decoding, self.codebook_, method)
-        if decoder.needs == "nothing":
-            return decoder
-        rows = np.arange(len(targets))
-        if decoder.needs == "training":
-            scores = self._scores(X, method)
-        else:
-            scores = self._cross_fitted(task, X, targets, method, getattr(decoder, "n_folds", 5))
-            # The only sample of a class was always trained on: its score says nothing.
-            rows = np.flatnonzero(~np.isnan(scores).all(axis=1))
-        weight = take_params(task.params, rows, len(targets)).get("sample_weight")
-        return decoder.fit(
-            np.nan_to_num(scores[rows]),
-            targets[rows],
-            self.codebook_.matrix,
-            sample_weight=None if weight is None else np.asarray(weight, dtype=np.float64),
-        )
-
-    def _cross_fitted(
-        self,
-        task: ColumnTask,
-        X: Any,
-        targets: npt.NDArray[np.intp],
-        method: ScoreMethod,
-        n_folds: int,
-    ) -> Floats:
-        """Scores of columns that were trained without the samples they score."""
-        folds = stratified_folds(targets, n_folds, seed=self._seed_ or 0)
-        scores = np.full((len(targets), task.matrix.shape[1]), np.nan)
-        for fold in range(n_folds):
-            held_out, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
-            if not len(held_out):
-                continue
-            part = ColumnTask(
-                task.estimator,
-                task.matrix,
-                task.classes,
-                take_params(task.params, kept, len(targets)),
-                task.calibration,
-                task.seed,
-            )
-            learners = fit_columns(
-                part, take_rows(X, kept), targets[kept], n_jobs=self.n_jobs, verbose=self.verbose
-            )
-            scores[held_out] = column_scores(
-                learners,
-                take_rows(X, held_out),
-                method,
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-            )
-        return scores
 
     # ------------------------------------------------------------ prediction
 
@@ -408,7 +358,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if self.reject_below is None:
             return labels
         rejected = hamming_margin(scores, self.codebook_.matrix, rows) < self.reject_below
-        return _with_label(labels, rejected, self.reject_label)
+        return with_label(labels, rejected, self.reject_label)
 
     def decision_function(
         self,
@@ -504,36 +454,15 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         missing_columns: Sequence[int] | None = None,
     ) -> Floats:
         """The scores of the columns that are there, NaN for the others."""
-        n_columns = self.codebook_.n_columns
-        kept = kept_columns(missing_columns, n_columns)
-        found = column_scores(
-            [self.estimators_[column] for column in kept],
+        return scores_with_gaps(
+            self.estimators_,
             X,
             method,
+            task=self._task({}),
+            missing_columns=missing_columns,
+            erase=self.nan_scores == "erase",
             n_jobs=self.n_jobs,
             verbose=self.verbose,
-        )
-        finite = np.isfinite(found)
-        if not finite.all():
-            if self.nan_scores == "raise":
-                raise ColumnError(self._strange_scores(kept, finite))
-            found[~finite] = np.nan
-        if len(kept) == n_columns:
-            return found
-        scores = np.full((len(found), n_columns), np.nan)
-        scores[:, kept] = found
-        return scores
-
-    def _strange_scores(self, columns: npt.NDArray[np.intp], finite: npt.NDArray[np.bool_]) -> str:
-        strange = np.flatnonzero(~finite.all(axis=0))
-        named = [
-            describe_column(int(columns[i]), self.codebook_.matrix[:, columns[i]], self.classes_)
-            for i in strange
-        ]
-        return (
-            f"Scores must be finite; NaN or infinity came from {listing(named, limit=3)}, for "
-            f"{int((~finite).any(axis=1).sum())} of {len(finite)} samples. Leave these columns "
-            "out with missing_columns, or set nan_scores='erase'."
         )
 
     # ------------------------------------------------------------ the rest
@@ -607,29 +536,3 @@ def _seed(random_state: Any) -> int | None:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     return check_int("random_state", random_state, minimum=0)
-
-
-def _report_absent(choice: Choice) -> None:
-    if choice.absent_classes:
-        dropped = choice.dropped_columns
-        without = f", so columns {listing(dropped)} are left out" if dropped else ""
-        warnings.warn(
-            f"The training data have no sample of {listing(choice.absent_classes)}, which the "
-            f"codebook has{without}; it will never be predicted.",
-            UserWarning,
-            stacklevel=4,
-        )
-
-
-def _with_label(
-    labels: npt.NDArray[Any], where: npt.NDArray[np.bool_], label: Any
-) -> npt.NDArray[Any]:
-    """Labels with another one in some places, of a type that can hold both."""
-    other = np.asarray(label)
-    same_kind = other.dtype.kind == labels.dtype.kind or {other.dtype.kind, labels.dtype.kind} <= {
-        "i",
-        "u",
-    }
-    result = labels.astype(np.promote_types(labels.dtype, other.dtype) if same_kind else object)
-    result[where] = label
-    return result

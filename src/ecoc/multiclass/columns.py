@@ -3,22 +3,22 @@
 # ruff: noqa: N803, N806  # X is what scikit-learn calls it
 from __future__ import annotations
 
-import threading
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone, is_regressor
-from sklearn.utils.parallel import Parallel, delayed
 
 from ecoc._checks import listing
 from ecoc.errors import InvalidInputError
+from ecoc.multiclass._parallel import in_parallel
 from ecoc.multiclass.data import n_samples, take_params, take_rows
 from ecoc.multiclass.decoder import Floats
+from ecoc.multiclass.joint import JointLearner, joint_learner, recorded_warnings
 
 __all__ = [
     "ColumnError",
@@ -32,6 +32,8 @@ __all__ = [
 ScoreMethod = Literal["decision_function", "predict_proba", "predict"]
 CALIBRATIONS = ("sigmoid", "isotonic")
 _CALIBRATION_FOLDS = 5
+_Said: TypeAlias = "tuple[type[Warning], str, str | None]"
+"""Category and text of a warning, and the name of the column that it is about."""
 
 
 class ColumnError(InvalidInputError):
@@ -119,6 +121,9 @@ def fit_columns(
 ) -> list[Any]:
     """Train the learner of every column, each on the samples of the classes it uses.
 
+    A learner that can train all columns together (:func:`ecoc.multiclass.joint.joint_learner`)
+    does so; the result is the same.
+
     Parameters
     ----------
     task : ColumnTask
@@ -127,8 +132,10 @@ def fit_columns(
         The features.
     targets : array of int of shape (n_samples,)
         The row of the codebook that each sample belongs to.
-    n_jobs, verbose
+    n_jobs : int, optional
         As in joblib.
+    verbose : int, default=0
+        Show a progress bar if standard error is a terminal, joblib's messages if not.
 
     Returns
     -------
@@ -140,11 +147,12 @@ def fit_columns(
     ColumnError
         If a learner raises; names the column and its classes.
     """
-    columns = range(task.matrix.shape[1])
-    fits = Parallel(n_jobs=n_jobs, verbose=verbose)(
-        delayed(_fit_column)(task, X, targets, column) for column in columns
-    )
-    _warn_again(fits)
+    joint = _joint_fitter(task, X, targets, n_jobs=n_jobs, verbose=verbose)
+    if joint is not None:
+        return _fit_jointly(joint, task, X, targets)
+    calls = ((task, X, targets, column) for column in range(task.matrix.shape[1]))
+    fits = in_parallel(_fit_column, calls, n_jobs=n_jobs, verbose=verbose)
+    _warn_again([said for fit in fits for said in fit.warnings])
     return [fit.learner for fit in fits]
 
 
@@ -153,6 +161,7 @@ def column_scores(
     X: Any,
     method: ScoreMethod,
     *,
+    estimator: Any = None,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Floats:
@@ -167,19 +176,27 @@ def column_scores(
     method : {"decision_function", "predict_proba", "predict"}
         What to ask the learners for. A probability r becomes 2 r - 1, a label +1 or -1; what
         a regressor predicts is the score.
+    estimator : object, optional
+        The learner that they come from, where it can score all of them together.
     n_jobs, verbose
-        As in joblib.
+        As for :func:`fit_columns`.
 
     Returns
     -------
     array of shape (n_samples, n_columns)
         May hold NaN or infinities, if a learner gave them.
     """
+    if len(estimators) and (
+        method == "decision_function" or (method == "predict" and is_regressor(estimators[0]))
+    ):
+        learner = estimators[0] if estimator is None else estimator
+        joint = joint_learner(learner, n_jobs=n_jobs, verbose=verbose)
+        if joint is not None:
+            return joint.score_columns(estimators, X)
     scores = np.empty((n_samples(X), len(estimators)))
+    calls = ((learner, X, method) for learner in estimators)
     # Threads: every learner sees the same X, which processes would have to copy.
-    found = Parallel(n_jobs=n_jobs, verbose=verbose, prefer="threads")(
-        delayed(_score)(estimator, X, method) for estimator in estimators
-    )
+    found = in_parallel(_score, calls, n_jobs=n_jobs, verbose=verbose, prefer="threads")
     for column, values in enumerate(found):
         scores[:, column] = values
     return scores
@@ -216,10 +233,54 @@ def _score(estimator: Any, X: Any, method: ScoreMethod) -> Floats:
     return values.ravel()
 
 
+def _joint_fitter(
+    task: ColumnTask, X: Any, targets: npt.NDArray[np.intp], *, n_jobs: int | None, verbose: int
+) -> JointLearner | None:
+    """What trains all columns together, if it may for this task."""
+    if task.calibration is not None or not set(task.params) <= {"sample_weight"}:
+        return None
+    if np.shape(task.params.get("sample_weight", targets)) != targets.shape:
+        return None
+    joint = joint_learner(task.learner(0), n_jobs=n_jobs, verbose=verbose)
+    declines = getattr(joint, "declines", None)
+    reason = declines(X, task.matrix[targets]) if declines is not None else None
+    if reason is None:
+        return joint
+    if verbose:
+        sys.stderr.write(f"Columns are trained one by one: {reason}\n")
+    return None
+
+
+def _fit_jointly(
+    joint: JointLearner, task: ColumnTask, X: Any, targets: npt.NDArray[np.intp]
+) -> list[Any]:
+    signs = task.matrix[targets]
+    weights = task.params.get("sample_weight")
+    if weights is not None:
+        weights = np.asarray(weights, dtype=np.float64)
+        for column in range(signs.shape[1]):
+            rows = np.flatnonzero(signs[:, column])
+            _check_weights(weights[rows], signs[rows, column], task.name(column))
+
+    def name(said: object) -> str | None:
+        column = getattr(said, "column", None)
+        return None if column is None else task.name(column)
+
+    with recorded_warnings() as caught:
+        try:
+            learners = joint.fit_columns(X, signs, sample_weight=weights)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise _named_error(error, name(error) or "all columns") from error
+    _warn_again([(w.category, str(w.message), name(w.message)) for w in caught])
+    return learners
+
+
 @dataclass(frozen=True)
 class _Fit:
     learner: Any
-    warnings: list[tuple[type[Warning], str, str]]
+    warnings: list[_Said]
 
 
 def _fit_column(
@@ -239,7 +300,7 @@ def _fit_column(
     learner = task.learner(column)
     if task.calibration is not None:
         learner = _calibrated(learner, task.calibration, sides, name)
-    with _recorded_warnings() as caught:
+    with recorded_warnings() as caught:
         _call(learner.fit, name, X, sides, **params)
     return _Fit(learner, [(w.category, str(w.message), name) for w in caught])
 
@@ -267,8 +328,12 @@ def _call(method: Callable[..., Any], name: str, *args: Any, **params: Any) -> N
     except MemoryError:
         raise
     except Exception as error:
-        kind = ColumnTypeError if isinstance(error, TypeError) else ColumnError
-        raise kind(f"The learner of {name} raised {type(error).__name__}: {error}") from error
+        raise _named_error(error, name) from error
+
+
+def _named_error(error: Exception, name: str) -> ColumnError:
+    kind = ColumnTypeError if isinstance(error, TypeError) else ColumnError
+    return kind(f"The learner of {name} raised {type(error).__name__}: {error}")
 
 
 def _check_weights(weights: Any, sides: npt.NDArray[Any], name: str) -> None:
@@ -306,33 +371,14 @@ def _seed_learner(learner: Any, generator: np.random.Generator) -> None:
         learner.set_params(**seeds)
 
 
-def _recorded_warnings() -> AbstractContextManager[list[warnings.WarningMessage]]:
-    # Filters of warnings belong to the process: a thread that changed them would also change
-    # them for its neighbours, so there they stay as they are and warnings go out unnamed.
-    if threading.current_thread() is not threading.main_thread():
-        return nullcontext([])
-    return _Recorder()
-
-
-class _Recorder(AbstractContextManager[list[warnings.WarningMessage]]):
-    def __enter__(self) -> list[warnings.WarningMessage]:
-        self._catcher = warnings.catch_warnings(record=True)
-        caught = self._catcher.__enter__()
-        warnings.simplefilter("always")
-        return caught
-
-    def __exit__(self, *details: Any) -> None:
-        self._catcher.__exit__(*details)
-
-
-def _warn_again(fits: Sequence[_Fit]) -> None:
+def _warn_again(said: Sequence[_Said]) -> None:
     """Give out what the learners warned of, once for all columns that said the same."""
     columns: dict[tuple[type[Warning], str], list[str]] = {}
-    for fit in fits:
-        for category, text, name in fit.warnings:
-            names = columns.setdefault((category, text), [])
-            if name not in names:
-                names.append(name)
+    for category, text, name in said:
+        names = columns.setdefault((category, text), [])
+        if name is not None and name not in names:
+            names.append(name)
     for (category, text), names in columns.items():
         # The text comes first, so that filters which know its beginning still apply.
-        warnings.warn(f"{text} [{listing(names, limit=3)}]", category, stacklevel=4)
+        suffix = f" [{listing(names, limit=3)}]" if names else ""
+        warnings.warn(f"{text}{suffix}", category, stacklevel=4)

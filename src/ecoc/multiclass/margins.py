@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from ecoc.multiclass.decoder import Floats, as_scores
 
-__all__ = ["hamming_margin"]
+__all__ = ["hamming_margin", "with_label"]
 
 
 def hamming_margin(
@@ -68,3 +70,25 @@ def _margin_of(scores: Floats, code: Floats, row: int) -> npt.NDArray[np.int64]:
     )
     fewest: npt.NDArray[np.int64] = needed.min(axis=1).astype(np.int64)
     return np.maximum(fewest - 1, 0)
+
+
+def with_label(
+    labels: npt.NDArray[Any], where: npt.NDArray[np.bool_], label: Any
+) -> npt.NDArray[Any]:
+    """Labels with another one in some places, of a type that can hold both.
+
+    Examples
+    --------
+    >>> with_label(np.array([3, 4]), np.array([True, False]), -1)
+    array([-1,  4])
+    >>> with_label(np.array(["ant", "bee"]), np.array([True, False]), None)
+    array([None, 'bee'], dtype=object)
+    """
+    other = np.asarray(label)
+    same_kind = other.dtype.kind == labels.dtype.kind or {other.dtype.kind, labels.dtype.kind} <= {
+        "i",
+        "u",
+    }
+    result = labels.astype(np.promote_types(labels.dtype, other.dtype) if same_kind else object)
+    result[where] = label
+    return result

@@ -37,7 +37,7 @@ footer { margin-top: 3em; padding-top: .8em; border-top: 1px solid var(--line);
 """
 
 
-def page(title: str, body: str) -> str:
+def page(title: str, body: str, *, head: str = "") -> str:
     """Wrap an HTML fragment into a page of its own.
 
     Parameters
@@ -46,12 +46,14 @@ def page(title: str, body: str) -> str:
         Plain text; it becomes the heading too.
     body : str
         HTML, already escaped.
+    head : str
+        More for the head of the page, such as styles of its own.
     """
     heading = escape(title)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{heading}</title>\n<style>{_STYLE}</style>\n</head>\n"
+        f"<title>{heading}</title>\n<style>{_STYLE}</style>\n{head}</head>\n"
         f"<body>\n<main>\n<h1>{heading}</h1>\n{body}\n</main>\n"
         f"<footer>Made with ecoc {escape(__version__)}.</footer>\n</body>\n</html>\n"
     )
@@ -69,8 +71,8 @@ def design_page(design: Design) -> str:
         f"<p><strong>{escape(design.verdict)}</strong></p>",
         f"<ul>{notes}</ul>" if notes else "",
         *_codebook_parts(design.codebook),
-        f"<h2>What was wanted</h2>\n{_facts_table(wanted)}",
-        f"<h2>What stands behind the bound</h2>\n{_facts_table(proof)}" if proof else "",
+        f"<h2>What was wanted</h2>\n{facts_table(wanted)}",
+        f"<h2>What stands behind the bound</h2>\n{facts_table(proof)}" if proof else "",
     ]
     return page("Codebook design", "\n".join(part for part in parts if part))
 
@@ -87,7 +89,7 @@ def _codebook_parts(codebook: Codebook) -> list[str]:
         facts = dict(provenance.parameters)
         if provenance.seed is not None:
             facts["seed"] = provenance.seed
-        table = _facts_table({"method": provenance.method, **facts})
+        table = facts_table({"method": provenance.method, **facts})
         parts.append(f"<h2>How it was made</h2>\n{table}")
     rows_text = "\n".join(codebook.rows[:400])
     if codebook.n_columns <= 400:
@@ -95,7 +97,7 @@ def _codebook_parts(codebook: Codebook) -> list[str]:
     return parts
 
 
-def _facts_table(facts: Mapping[str, object]) -> str:
+def facts_table(facts: Mapping[str, object]) -> str:
     rows = "".join(
         f'<tr><th scope="row">{escape(str(key).replace("_", " "))}</th>'
         f"<td>{escape(str(value))}</td></tr>"

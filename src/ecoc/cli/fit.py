@@ -1,0 +1,180 @@
+"""The verb that trains a classifier on a table."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ecoc.cli._common import common_options, is_quiet, print_facts, print_json, talk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+LEARNERS = ("svm", "kernel-ridge", "tree", "forest", "logistic", "linear-svm", "naive-bayes")
+_SHOWN_WARNINGS = 3
+
+
+@click.command()
+@click.argument("data", metavar="DATA.csv")
+@click.option("-t", "--target", required=True, metavar="COL", help="The column with the classes.")
+@click.option(
+    "--codebook",
+    default="auto",
+    show_default=True,
+    metavar="NAME|FILE",
+    help="auto, optimal, similarity, one-vs-rest, one-vs-one, dense-random, sparse-random, "
+    "exhaustive, or the file of a codebook or design.",
+)
+@click.option("-l", "--columns", type=click.IntRange(min=1), help="Columns, L. [2k]")
+@click.option("--learner", type=click.Choice(LEARNERS), default="svm", show_default=True)
+@click.option(
+    "--c", "price", type=float, metavar="C", help="Price of errors (svm, linear-svm, logistic)."
+)
+@click.option("--gamma", type=float, help="Parameter of the kernel (svm, kernel-ridge).")
+@click.option(
+    "--decoding",
+    default="auto",
+    show_default=True,
+    metavar="NAME",
+    help="How column scores become a class: hamming, votes, hinge, linear, learned, ...",
+)
+@click.option(
+    "--calibration",
+    type=click.Choice(["sigmoid", "isotonic"]),
+    help="Calibrate the columns, for learners without probabilities.",
+)
+@click.option("--drop", multiple=True, metavar="COL", help="Leave a column out; repeatable.")
+@click.option("--one-hot", is_flag=True, help="Turn columns of text into indicators.")
+@click.option("--impute", is_flag=True, help="Replace missing numbers by the column's median.")
+@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True)
+@click.option(
+    "--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Rounds of folds."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--jobs", type=int, help="Columns trained at a time (joblib's n_jobs).")
+@click.option("-o", "--output", metavar="FILE", help="Save the trained model (.skops).")
+@click.option("--report", metavar="FILE", help="Write a page about it (.html).")
+@common_options
+def fit(
+    data: str,
+    target: str,
+    codebook: str,
+    columns: int | None,
+    learner: str,
+    price: float | None,
+    gamma: float | None,
+    decoding: str,
+    calibration: str | None,
+    drop: tuple[str, ...],
+    one_hot: bool,
+    impute: bool,
+    folds: int,
+    repeats: int,
+    seed: int,
+    jobs: int | None,
+    output: str | None,
+    report: str | None,
+    as_json: bool,
+) -> None:
+    """Train a classifier on a CSV file, and compare its codebook with the usual ones.
+
+    The first line of the file names its columns; all but the target are features. The
+    chosen codebook, one-vs-rest and one-vs-one are cross-validated on the same folds.
+    The model that is saved is trained on all rows.
+    """
+    from ecoc.multiclass.model_files import check_model_path, save_model
+    from ecoc.multiclass.tables import read_table
+    from ecoc.multiclass.training import fit_table
+
+    if output is not None:
+        check_model_path(output)
+    if report is not None:
+        _check_report(report)
+    table = read_table(data)
+    with told_warnings(), _shown_progress() as progress:
+        found = fit_table(
+            table,
+            target,
+            codebook=codebook,
+            n_columns=columns,
+            learner=learner,
+            C=price,
+            gamma=gamma,
+            decoding=decoding,
+            calibration=calibration,
+            n_folds=folds,
+            n_repeats=repeats,
+            random_state=seed,
+            n_jobs=jobs,
+            drop=drop,
+            one_hot=one_hot,
+            impute=impute,
+            progress=progress,
+        )
+    if output is not None:
+        save_model(found.model, output)
+    if report is not None:
+        from ecoc.codes.files import write_atomically
+        from ecoc.report import fit_page
+
+        write_atomically(report, fit_page(found).encode())
+    if as_json:
+        print_json({**found.to_plain(), "file": output, "report": report})
+        return
+    print_facts(found.facts)
+    click.echo()
+    _print_table(found.comparison.table())
+    for written in (output, report):
+        if written is not None:
+            talk(f"written to {written}")
+
+
+def _print_table(lines: list[tuple[str, ...]]) -> None:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
+        click.echo("  ".join(cells).rstrip())
+
+
+def _check_report(path: str) -> None:
+    if Path(path).suffix.lower() not in {".html", ".htm"}:
+        raise click.BadParameter("the name must end in .html.", param_hint="--report")
+    if not Path(path).resolve().parent.is_dir():
+        raise click.BadParameter(f"the folder of {path} does not exist.", param_hint="--report")
+
+
+@contextmanager
+def told_warnings() -> Iterator[None]:
+    """Say what libraries warn of in a line each, and each thing once."""
+    import warnings
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    texts = list(dict.fromkeys(str(warning.message) for warning in caught))
+    for text in texts[:_SHOWN_WARNINGS]:
+        talk(f"note: {' '.join(text.split())}")
+    if len(texts) > _SHOWN_WARNINGS:
+        talk(f"note: {len(texts) - _SHOWN_WARNINGS} more warnings")
+
+
+@contextmanager
+def _shown_progress() -> Iterator[Callable[[int, int], object] | None]:
+    """Show a bar of trainings on standard error, if a person looks."""
+    if is_quiet() or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    columns: tuple[Any, ...] = (
+        *("[progress.description]{task.description}", BarColumn()),
+        *(MofNCompleteColumn(), TimeRemainingColumn()),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("training", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

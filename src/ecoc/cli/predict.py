@@ -1,0 +1,64 @@
+"""The verb that uses a trained classifier."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from ecoc.cli._common import common_options, print_json, talk
+from ecoc.cli.fit import told_warnings
+
+if TYPE_CHECKING:
+    from ecoc.multiclass.table_model import Predictions
+
+
+@click.command()
+@click.argument("model", metavar="MODEL")
+@click.argument("data", metavar="DATA.csv")
+@click.option("-o", "--output", metavar="FILE", help="Write the CSV there. [standard output]")
+@click.option("--proba", is_flag=True, help="Add the probability of each class.")
+@click.option("--margin", is_flag=True, help="Add how many wrong columns each can still absorb.")
+@common_options
+def predict(
+    model: str, data: str, output: str | None, proba: bool, margin: bool, as_json: bool
+) -> None:
+    """Predict the classes of the rows of a CSV file with a model of ecoc fit.
+
+    Columns are found by name; those that the model does not take are ignored. Where the
+    column of classes is there, the accuracy is told on standard error.
+    """
+    from ecoc.multiclass.model_files import load_model
+    from ecoc.multiclass.table_model import TableModel
+    from ecoc.multiclass.tables import read_table
+
+    with told_warnings():
+        found = TableModel.of(load_model(model)).predict(
+            read_table(data), proba=proba, margin=margin
+        )
+    for note in found.notes:
+        talk(f"note: {note}")
+    if found.accuracy is not None:
+        talk(f"accuracy {found.accuracy:.4f} on {len(found.labels)} rows")
+    if as_json:
+        print_json(found.to_plain())
+        return
+    text = _csv(found)
+    if output is None or output == "-":
+        sys.stdout.write(text)
+    else:
+        from ecoc.codes.files import write_atomically
+
+        write_atomically(output, text.encode())
+        talk(f"written to {output}")
+
+
+def _csv(found: Predictions) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(found.header)
+    writer.writerows(found.rows())
+    return stream.getvalue()

@@ -1,0 +1,286 @@
+"""Trained models in files: written and read with skops, which runs no code from the file."""
+
+from __future__ import annotations
+
+import copy
+import os
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from ecoc._checks import listing
+from ecoc.codes import Codebook, Provenance
+from ecoc.codes.files import write_atomically
+from ecoc.design import Design
+from ecoc.errors import FileFormatError, InvalidInputError
+from ecoc.multiclass import decoding
+from ecoc.multiclass.classifier import ECOCClassifier
+from ecoc.multiclass.decoder import Decoder, FunctionDecoder
+from ecoc.multiclass.features import Feature
+from ecoc.multiclass.table_model import TableModel
+
+__all__ = ["load_model", "save_model"]
+
+SUFFIX = ".skops"
+MAX_BYTES = 1 << 32
+"""The largest model that is read, 4 GiB when unpacked."""
+
+_OWN_TYPES = (
+    *(Codebook, Provenance, ECOCClassifier, TableModel, Feature),
+    *(
+        value
+        for value in vars(decoding).values()
+        if isinstance(value, type) and issubclass(value, Decoder) and value is not FunctionDecoder
+    ),
+)
+_OWN_LEARNERS = ("ecoc.multiclass.kernel_ridge.KernelRidgeColumns",)
+_SKLEARN_PARTS = (
+    "sklearn.calibration._CalibratedClassifier",
+    "sklearn.calibration._SigmoidCalibration",
+    "sklearn.tree._tree.Tree",
+)
+"""Parts of fitted estimators that skops does not know; trees are checked after loading."""
+
+
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a trained model to a file.
+
+    A :class:`ecoc.design.Design` given as the codebook is saved as its codebook, without
+    the proof.
+
+    Parameters
+    ----------
+    model : ECOCClassifier, Pipeline or TableModel
+        A fitted classifier, a pipeline that ends in one, or a model of a table.
+    path : str or path
+        The file; its name must end in ``.skops``.
+
+    Raises
+    ------
+    InvalidInputError
+        If the model has parts that :func:`load_model` would refuse, such as a decoding
+        function.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ECOCClassifier(LogisticRegression(max_iter=500)).fit(X, y)
+    >>> with TemporaryDirectory() as folder:
+    ...     save_model(model, f"{folder}/iris.skops")
+    ...     loaded = load_model(f"{folder}/iris.skops")
+    >>> bool((loaded.predict(X) == model.predict(X)).all())
+    True
+    """
+    from skops.io import dumps
+
+    check_model_path(path)
+    _classifier(model)
+    try:
+        data = dumps(_without_design(model), compression=zipfile.ZIP_DEFLATED)
+        unknown = _untrusted(data, ())
+    except Exception as error:
+        raise InvalidInputError(
+            f"The model cannot be saved: {type(error).__name__}: {error}"
+        ) from error
+    if unknown:
+        raise InvalidInputError(
+            f"The model has parts that could not be loaded again: {listing(unknown)}. Use "
+            "decoders, learners and codebooks of this package and scikit-learn, or save it with "
+            "skops.io.dump and say what to trust on loading."
+        )
+    write_atomically(path, data)
+
+
+def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
+    """Read a trained model from a file.
+
+    Nothing in the file is run. Only types of scikit-learn, NumPy, SciPy and this package are
+    made, and what the model relies on is checked.
+
+    Parameters
+    ----------
+    path : str or path
+        A file of :func:`save_model`, or of ``skops.io.dump``.
+    trusted : sequence of str
+        The full names of other types to trust, for learners from elsewhere.
+
+    Returns
+    -------
+    ECOCClassifier, Pipeline or TableModel
+        What was saved.
+
+    Raises
+    ------
+    FileFormatError
+        If the file cannot be read, is no model, or has a type that is not trusted.
+
+    Examples
+    --------
+    >>> load_model("missing.skops")
+    Traceback (most recent call last):
+    ecoc.errors.FileFormatError: 'missing.skops' cannot be read: No such file or directory.
+    """
+    from skops.io import loads
+
+    name = os.fspath(path)
+    data = _read(name)
+    try:
+        unknown = _untrusted(data, trusted)
+    except Exception as error:
+        raise FileFormatError(f"{name}: is not a model file, or is damaged ({error}).") from error
+    if unknown:
+        raise FileFormatError(
+            f"{name}: has types that are not trusted: {listing(unknown)}. It was not loaded."
+        )
+    try:
+        model = loads(data, trusted=[*_trusted_names(), *trusted])
+        _check_trees(model)
+        return _checked(model)
+    except Exception as error:
+        raise FileFormatError(f"{name}: does not hold a whole model ({error}).") from error
+
+
+def check_model_path(path: str | os.PathLike[str]) -> None:
+    """Check the name of a file that a model is to be written to."""
+    name = Path(path)
+    if name.suffix.lower() != SUFFIX:
+        raise InvalidInputError(
+            f"The name of a model file must end in {SUFFIX}, not {name.suffix!r}."
+        )
+    if not name.resolve().parent.is_dir():
+        raise InvalidInputError(f"The folder of {name} does not exist.")
+
+
+def _read(name: str) -> bytes:
+    try:
+        data = Path(name).read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise FileFormatError(f"{name!r} cannot be read: {reason}.") from error
+    try:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+    except zipfile.BadZipFile as error:
+        raise FileFormatError(f"{name}: is not a model file, or is cut off ({error}).") from error
+    if size > MAX_BYTES:
+        raise FileFormatError(f"{name}: unpacks to {size:,} bytes, more than are read.")
+    return data
+
+
+def _trusted_names() -> list[str]:
+    own = [f"{cls.__module__}.{cls.__name__}" for cls in _OWN_TYPES]
+    return [*own, *_OWN_LEARNERS, *_SKLEARN_PARTS]
+
+
+def _untrusted(data: bytes, trusted: Iterable[str]) -> list[str]:
+    from skops.io import get_untrusted_types
+
+    return sorted(set(get_untrusted_types(data=data)) - {*_trusted_names(), *trusted})
+
+
+# --------------------------------------------------------------------- checking
+
+
+def _classifier(model: Any) -> ECOCClassifier:
+    """The classifier in a model, if that is what it is, and fitted."""
+    inner = model.pipeline if isinstance(model, TableModel) else model
+    inner = inner[-1] if isinstance(inner, Pipeline) else inner
+    if not isinstance(inner, ECOCClassifier):
+        raise InvalidInputError(
+            f"A model must be an ECOCClassifier, a pipeline that ends in one, or a TableModel, "
+            f"not {type(inner).__name__}."
+        )
+    check_is_fitted(inner, "decoder_")
+    return inner
+
+
+def _without_design(model: Any) -> Any:
+    """The model with the codebook of a design in the design's place; the model stays as it is."""
+    classifier = _classifier(model)
+    if not isinstance(classifier.codebook, Design):
+        return model
+    plain = copy.copy(classifier)
+    plain.codebook = classifier.codebook.codebook
+    if model is classifier:
+        return plain
+    pipeline = model.pipeline if isinstance(model, TableModel) else model
+    if isinstance(pipeline, Pipeline):
+        plain = Pipeline([*pipeline.steps[:-1], (pipeline.steps[-1][0], plain)])
+    if isinstance(model, TableModel):
+        return TableModel(plain, model.features, model.target, model.impute)
+    return plain
+
+
+def _checked(model: Any) -> Any:
+    """The model, its codebook and features made anew, so that they are what they claim."""
+    classifier = _classifier(model)
+    classifier.codebook_ = _renewed(classifier.codebook_)
+    if isinstance(classifier.codebook, Codebook):
+        classifier.codebook = _renewed(classifier.codebook)
+    if not isinstance(classifier.decoder_, Decoder):
+        raise InvalidInputError("decoder_ must be a decoder.")
+    expected = (len(classifier.classes_), len(classifier.estimators_))
+    if classifier.codebook_.matrix.shape != expected:
+        raise InvalidInputError(
+            f"the codebook has shape {classifier.codebook_.matrix.shape}, and there are "
+            f"{expected[0]} classes and {expected[1]} learners"
+        )
+    if isinstance(model, TableModel):
+        features = tuple(Feature(part.name, part.categories) for part in model.features)
+        return TableModel(model.pipeline, features, model.target, model.impute)
+    return model
+
+
+def _renewed(codebook: Codebook) -> Codebook:
+    return Codebook(
+        codebook.matrix,
+        labels=codebook.labels,
+        name=codebook.name,
+        provenance=codebook.provenance,
+        allow_repeated_columns=codebook.allow_repeated_columns,
+    )
+
+
+def _check_trees(model: Any) -> None:
+    """Check that no tree leads out of itself: scikit-learn follows its indices unchecked."""
+    for owner in _parts(model, set()):
+        tree = vars(owner).get("tree_")
+        if tree is None:
+            continue
+        nodes = np.arange(tree.node_count)
+        left, right, feature = tree.children_left, tree.children_right, tree.feature
+        # Leaves have -1; children come after their parents, so that no path runs in circles.
+        inner = left != -1
+        forward = (nodes < left) & (left < len(nodes)) & (nodes < right) & (right < len(nodes))
+        n_features = min(tree.n_features, owner.n_features_in_)
+        inside = (feature >= 0) & (feature < n_features)
+        if not len(nodes) or not (forward & inside)[inner].all():
+            raise InvalidInputError("a tree has nodes that lead out of it")
+
+
+def _parts(value: Any, seen: set[int]) -> Iterator[Any]:
+    """All objects with attributes inside a model."""
+    if id(value) in seen or isinstance(value, type):
+        return
+    seen.add(id(value))
+    inside: Iterable[Any] = ()
+    if isinstance(value, dict):
+        inside = value.values()
+    elif isinstance(value, list | tuple):
+        inside = value
+    elif isinstance(value, np.ndarray):
+        inside = value.ravel().tolist() if value.dtype == object else ()
+    elif hasattr(value, "__dict__"):
+        yield value
+        inside = vars(value).values()
+    for part in inside:
+        yield from _parts(part, seen)

@@ -1,0 +1,153 @@
+"""Training from the command line; the real entry point once, and in this process otherwise."""
+
+import csv
+import json
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from sklearn.datasets import load_wine
+
+from ecoc.cli import main
+from ecoc.cli.fit import LEARNERS, told_warnings
+from ecoc.multiclass import learners
+from ecoc.multiclass.model_files import load_model
+
+ECOC = Path(sys.executable).with_name("ecoc")
+
+
+def ecoc(*arguments, expect=0):
+    result = CliRunner().invoke(main, list(map(str, arguments)))
+    assert result.exit_code == expect, result.output
+    assert "Traceback" not in result.stderr
+    return result
+
+
+@pytest.fixture(scope="module")
+def wine(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "wine.csv"
+    data = load_wine()
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([*data.feature_names, "cultivar"])
+        for row, label in zip(data.data.tolist(), data.target, strict=True):
+            writer.writerow([*row, data.target_names[label]])
+    return path
+
+
+def test_the_names_of_learners_are_those_of_the_library():
+    assert learners.LEARNERS == LEARNERS
+
+
+def test_train_save_and_report(wine, tmp_path):
+    arguments = (
+        *("fit", wine, "-t", "cultivar", "--learner", "tree", "--codebook", "one-vs-one"),
+        *("--folds", 3, "-o", tmp_path / "wine.skops", "--report", tmp_path / "wine.html"),
+    )
+    result = subprocess.run(
+        [ECOC, *map(str, arguments)], capture_output=True, text=True, check=True
+    )
+    first = result.stdout.splitlines()
+    assert re.search(r"^Data +.*wine.csv: 178 rows, 13 features$", first[0])
+    assert re.search(
+        r"^one-vs-one +\d\d\.\d\d ± \d\.\d\d % +\d\.\d\d s$", result.stdout, re.MULTILINE
+    )
+    assert re.search(r"^one-vs-rest .* (level|better|worse)$", result.stdout, re.MULTILINE)
+    assert result.stderr.splitlines() == [
+        f"written to {tmp_path / 'wine.skops'}",
+        f"written to {tmp_path / 'wine.html'}",
+    ]
+    model = load_model(tmp_path / "wine.skops")
+    assert model.features[0].name == "alcohol"
+    assert model.classifier.codebook_.n_columns == 3
+    assert (tmp_path / "wine.html").read_text().startswith("<!doctype html>")
+
+
+def test_training_for_machines(wine):
+    result = ecoc(
+        *("fit", wine, "-t", "cultivar", "--learner", "naive-bayes", "--folds", 2, "--repeats", 2),
+        *("--codebook", "one-vs-rest", "--json", "-q"),
+    )
+    found = json.loads(result.stdout)
+    assert result.stderr == ""
+    assert [entry["codebook"] for entry in found["comparison"]] == ["one-vs-rest", "one-vs-one"]
+    assert len(found["comparison"][0]["accuracies"]) == 4
+    assert found["comparison"][0]["accuracy"] > 0.9
+    assert found["class_sizes"] == {"class_0": 59, "class_1": 71, "class_2": 48}
+    assert found["file"] is None
+
+
+def test_warnings_are_notes():
+    @click.command()
+    def verb():
+        with told_warnings():
+            for text in ("no\nluck", "no\nluck", "a", "b", "c", "d"):
+                warnings.warn(text, UserWarning, stacklevel=1)
+
+    assert CliRunner().invoke(verb).stderr.splitlines() == [
+        "note: no luck",
+        "note: a",
+        "note: b",
+        "note: 2 more warnings",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["-t", "cultiver"], 1, "Did you mean 'cultivar'?"),
+        (["-t", "alcohol"], 1, "looks like a quantity"),
+        (["-t", "cultivar", "--folds", "50"], 1, "Use at most 48 folds"),
+        (["-t", "cultivar", "--folds", "1"], 2, "x>=2"),
+        (["-t", "cultivar", "--drop", "colour_intensity"], 1, "mean 'color_intensity'?"),
+        (["-t", "cultivar", "--codebook", "optimum"], 1, "Did you mean 'optimal'?"),
+        (["-t", "cultivar", "--codebook", "missing.json"], 1, "cannot be read"),
+        (["-t", "cultivar", "--decoding", "voting"], 1, "decoding must be one of"),
+        (["-t", "cultivar", "--learner", "svn"], 2, "svn"),
+        (["-t", "cultivar", "--learner", "tree", "--c", "1"], 1, "not of tree"),
+        (["-t", "cultivar", "-o", "model.pkl"], 1, "must end in .skops"),
+        (["-t", "cultivar", "-o", "missing/model.skops"], 1, "does not exist"),
+        (["-t", "cultivar", "--report", "report.pdf"], 2, "must end in .html"),
+        (["-t", "cultivar", "--report", "missing/a.html"], 2, "does not exist"),
+        ([], 2, "Missing option '-t'"),
+    ],
+)
+def test_wrong_requests_get_one_clear_line(wine, arguments, code, message):
+    result = ecoc("fit", wine, *arguments, expect=code)
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        ("a,kind\n1,x\nlow,y\n1,x\n1,y\n", [], "column 'a' has 'low' in line 3"),
+        ("a,kind\n1,x\n,y\n?,x\n1,y\n", [], "2 values are missing: 'a' in line 3, 'a' in line 4"),
+        ("a,kind\n1,x\n2,x\n", [], "only 'x'"),
+        ("a,kind\n1,x\n2,y\n3,x\n", [], "'y' has 1"),
+        ("a,kind\n1,x\n2,\n", [], "1 of 2 have none"),
+        ("", [], "is empty"),
+    ],
+)
+def test_tables_that_cannot_be_learned(tmp_path, text, arguments, message):
+    path = tmp_path / "data.csv"
+    path.write_text(text)
+    result = ecoc("fit", path, "-t", "kind", "--folds", 2, *arguments, expect=1)
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_texts_and_gaps_on_request(tmp_path):
+    path = tmp_path / "data.csv"
+    rows = [f"{i % 5 if i % 4 else ''},{'uvw'[i % 3]},{'xyz'[i % 3]}" for i in range(30)]
+    path.write_text("\n".join(["a,b,kind", *rows]))
+    result = ecoc(
+        *("fit", path, "-t", "kind", "--learner", "tree", "--one-hot", "--impute", "--folds", 2),
+        "--json",
+    )
+    assert json.loads(result.stdout)["comparison"][0]["accuracy"] == 1

@@ -1,0 +1,44 @@
+# ruff: noqa: N806  # X is what scikit-learn calls it
+"""Columns are trained on the workers of a cluster, where joblib is told so."""
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+from tests.multiclass.cases import blobs
+
+from ecoc.codes import one_vs_rest
+from ecoc.multiclass import ECOCClassifier
+
+distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings("ignore")  # what a cluster says as it starts and stops
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            protocol="tcp",
+            host="127.0.0.1",
+            dashboard_address=":0",
+        ) as local,
+        distributed.Client(local) as client,
+    ):
+        yield client
+
+
+@pytest.mark.parametrize("learner", [DecisionTreeClassifier(max_features=2), SVC()])
+def test_a_cluster_trains_the_same_columns(cluster, learner):
+    X, y = blobs(spread=3.0)
+    alone = ECOCClassifier(learner, one_vs_rest(5), random_state=0).fit(X, y)
+    with distributed.get_task_stream(cluster) as stream, joblib.parallel_config(backend="dask"):
+        spread = ECOCClassifier(learner, one_vs_rest(5), random_state=0, n_jobs=-1).fit(X, y)
+    assert np.array_equal(spread.predict(X), alone.predict(X))
+    assert np.allclose(spread.column_scores(X), alone.column_scores(X), rtol=0, atol=1e-9)
+    tasks = [task for task in stream.data if "_fit_column" in str(task["key"])]
+    assert tasks
+    assert {task["worker"] for task in tasks} <= set(cluster.scheduler_info()["workers"])

@@ -1,0 +1,267 @@
+import io
+import os
+import subprocess
+import zipfile
+
+import numpy as np
+import pytest
+import skops.io
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+from tests.multiclass.cases import blobs
+
+from ecoc.codes import Codebook, one_vs_one
+from ecoc.design import design_codebook
+from ecoc.errors import FileFormatError, InvalidInputError
+from ecoc.multiclass import DECODERS, ECOCClassifier
+from ecoc.multiclass.features import Feature
+from ecoc.multiclass.learners import LEARNERS, make_learner
+from ecoc.multiclass.model_files import load_model, save_model
+from ecoc.multiclass.table_model import TableModel
+
+X, y = blobs(n_classes=4, per_class=12, spread=1.5)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.skops"
+
+
+def travelled(model, path):
+    save_model(model, path)
+    return load_model(path)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_comes_back(name, path):
+    learner = make_learner(name).estimator
+    if name == "forest":
+        learner.n_estimators = 3
+    model = ECOCClassifier(learner, random_state=0).fit(X, y)
+    loaded = travelled(model, path)
+    assert loaded.column_scores(X) == pytest.approx(model.column_scores(X), rel=1e-12)
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.codebook_ == model.codebook_
+    assert loaded.codebook_.provenance == model.codebook_.provenance
+    assert not loaded.codebook_.matrix.flags.writeable
+
+
+@pytest.mark.parametrize("decoding", DECODERS)
+def test_every_decoder_comes_back(decoding, path):
+    model = ECOCClassifier(LogisticRegression(), "dense-random", decoding=decoding, random_state=0)
+    loaded = travelled(model.fit(X, y), path)
+    assert type(loaded.decoder_) is type(model.decoder_)
+    assert loaded.decision_function(X) == pytest.approx(model.decision_function(X))
+
+
+@pytest.mark.parametrize("calibration", ["sigmoid", "isotonic"])
+def test_calibrated_columns_come_back(calibration, path):
+    labels = np.array(["ant", "bee", "cat", "dog"])[y]
+    model = ECOCClassifier(SVC(), calibration=calibration).fit(X, labels)
+    loaded = travelled(model, path)
+    assert loaded.predict_proba(X) == pytest.approx(model.predict_proba(X))
+    assert loaded.classes_.tolist() == ["ant", "bee", "cat", "dog"]
+
+
+@pytest.mark.parametrize("kind", ["classifier", "pipeline", "table"])
+def test_a_design_is_saved_as_its_codebook(kind, path):
+    design = design_codebook(4, 7)
+    model = ECOCClassifier(DecisionTreeClassifier(random_state=0), codebook=design)
+    if kind != "classifier":
+        model = make_pipeline(StandardScaler(), model)
+    model.fit(X, y)
+    if kind == "table":
+        model = TableModel(model, tuple(Feature(name) for name in "abcd"), "kind")
+    loaded = travelled(model, path)
+    assert type(loaded) is type(model)
+    found = {"classifier": lambda m: m, "pipeline": lambda m: m[-1]}.get(
+        kind, lambda m: m.classifier
+    )
+    assert found(loaded).codebook == design.codebook
+    assert found(model).codebook is design
+    if kind == "table":
+        assert loaded.features == model.features
+        loaded = loaded.pipeline
+        model = model.pipeline
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_what_could_not_be_loaded_is_not_saved(path):
+    own = ECOCClassifier(SVC(), decoding=lambda scores, matrix: scores @ matrix.T).fit(X, y)
+    with pytest.raises(InvalidInputError, match=r"FunctionDecoder, .*lambda"):
+        save_model(own, path)
+    named = make_pipeline(FunctionTransformer(os.path.join), own.set_params(decoding="auto"))
+    own.fit(X, y)
+    with pytest.raises(InvalidInputError, match=r"loaded again: posixpath\.join\. Use"):
+        save_model(named, path)
+    own.surprise = (i for i in ())
+    with pytest.raises(InvalidInputError, match="cannot be saved: TypeError: cannot pickle"):
+        save_model(own, path)
+    del own.surprise
+    with pytest.raises(InvalidInputError, match="not SVC"):
+        save_model(SVC().fit(X, y), path)
+    with pytest.raises(ValueError, match="not fitted"):
+        save_model(ECOCClassifier(SVC()), path)
+    with pytest.raises(InvalidInputError, match=r"must end in .skops, not '.pkl'"):
+        save_model(own, path.with_suffix(".pkl"))
+    with pytest.raises(InvalidInputError, match="does not exist"):
+        save_model(own, path.parent / "missing" / "model.skops")
+    assert not path.exists()
+
+
+class Exploding:
+    """What a hostile file would like to have made on loading."""
+
+    def __reduce__(self):
+        return subprocess.check_output, (["touch", "exploded"],)
+
+
+def test_strange_types_are_refused_by_name(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    model = ECOCClassifier(SVC()).fit(X, y)
+    model.surprise = Exploding()
+    skops.io.dump(model, path)
+    with pytest.raises(FileFormatError, match=r"not trusted: .*Exploding. It was not loaded"):
+        load_model(path)
+    model.surprise = subprocess.check_output
+    skops.io.dump(model, path)
+    with pytest.raises(FileFormatError, match=r"not trusted: subprocess.check_output"):
+        load_model(path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_types_from_elsewhere_can_be_trusted(path):
+    learner = KNeighborsClassifier(3, algorithm="kd_tree")
+    model = ECOCClassifier(learner).fit(X, y)
+    skops.io.dump(model, path)
+    with pytest.raises(FileFormatError) as caught:
+        load_model(path)
+    names = skops.io.get_untrusted_types(file=path)
+    assert "KDTree" in str(caught.value)
+    loaded = load_model(path, trusted=names)
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+
+
+def test_files_that_are_no_models(path):
+    with pytest.raises(FileFormatError, match="cannot be read: No such file"):
+        load_model(path)
+    path.write_bytes(b"anything")
+    with pytest.raises(FileFormatError, match="not a model file, or is cut off"):
+        load_model(path)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("schema.json", "{}")
+    with pytest.raises(FileFormatError, match="not a model file, or is damaged"):
+        load_model(path)
+    skops.io.dump({"a": 1}, path)
+    with pytest.raises(FileFormatError, match="not dict"):
+        load_model(path)
+    skops.io.dump(ECOCClassifier(SVC()), path)
+    with pytest.raises(FileFormatError, match="not fitted"):
+        load_model(path)
+
+
+def test_every_cut_is_noticed(path):
+    save_model(ECOCClassifier(DecisionTreeClassifier()).fit(X, y), path)
+    data = path.read_bytes()
+    for length in range(0, len(data), len(data) // 20):
+        path.write_bytes(data[:length])
+        with pytest.raises(FileFormatError, match=r"model\.skops"):
+            load_model(path)
+
+
+def damaged(model, damage):
+    """The bytes of a model that something was done to before saving."""
+    damage(model)
+    return skops.io.dumps(model)
+
+
+def forged(codebook, **changes):
+    copy = object.__new__(Codebook)
+    copy.__dict__.update({**codebook.__dict__, **changes})
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda m: m.estimators_.pop(), "5 learners"),
+        (lambda m: setattr(m, "codebook_", one_vs_one(5)), "there are 4 classes"),
+        (
+            lambda m: setattr(m, "codebook_", forged(m.codebook_, matrix=np.ones((4, 6), np.int8))),
+            "whole model",
+        ),
+        (lambda m: setattr(m, "decoder_", "votes"), "must be a decoder"),
+        (lambda m: delattr(m, "decoder_"), "not fitted"),
+    ],
+)
+def test_models_that_do_not_fit_together(path, damage, message):
+    model = ECOCClassifier(LogisticRegression(), "one-vs-one").fit(X, y)
+    path.write_bytes(damaged(model, damage))
+    with pytest.raises(FileFormatError, match=message):
+        load_model(path)
+
+
+def test_figures_are_those_of_the_matrix(path):
+    model = ECOCClassifier(LogisticRegression(), "one-vs-one").fit(X, y)
+    model.codebook_ = forged(model.codebook_, min_row_distance=1000)
+    path.write_bytes(skops.io.dumps(model))
+    assert load_model(path).codebook_.min_row_distance == one_vs_one(4).min_row_distance
+
+
+def with_nodes(model, change):
+    """The bytes of a model of trees whose first array of nodes was changed."""
+    data = skops.io.dumps(model)
+    out = io.BytesIO()
+    changed = False
+    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(out, "w") as target:
+        for name in source.namelist():
+            content = source.read(name)
+            if name.endswith(".npy"):
+                array = np.load(io.BytesIO(content), allow_pickle=False)
+                if not changed and array.dtype.names and "left_child" in array.dtype.names:
+                    array = array.copy()
+                    change(array)
+                    changed = True
+                    stream = io.BytesIO()
+                    np.save(stream, array)
+                    content = stream.getvalue()
+            target.writestr(name, content)
+    assert changed
+    return out.getvalue()
+
+
+def put(field, value):
+    def change(nodes):
+        nodes[field][0] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        put("left_child", 10**9),
+        put("right_child", 10**9),
+        put("left_child", -7),
+        put("right_child", 0),
+        put("feature", 4),
+        put("feature", -2),
+    ],
+)
+@pytest.mark.parametrize("learner", [DecisionTreeClassifier(), RandomForestClassifier(2)])
+def test_trees_that_lead_astray_are_refused(path, learner, change):
+    model = ECOCClassifier(learner, random_state=0).fit(X, y)
+    path.write_bytes(with_nodes(model, change))
+    with pytest.raises(FileFormatError, match="lead out of it"):
+        load_model(path)
+
+
+def test_nothing_but_the_classifier_is_at_the_end_of_a_pipeline(path):
+    skops.io.dump(Pipeline([("svc", SVC().fit(X, y))]), path)
+    with pytest.raises(FileFormatError, match="not SVC"):
+        load_model(path)
