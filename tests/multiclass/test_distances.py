@@ -57,9 +57,24 @@ def test_votes_count_the_wins_and_decide_as_hamming_does(case):
     code, scores = case
     wins = loops(code.matrix, np.sign(scores), lambda m, f: abs(m) * (1 + m * f) / 2)
     found = Votes()(scores, code.matrix)
-    assert np.array_equal(np.rint(2 * found), 2 * wins)
-    expected = Hamming()(scores, code.matrix)
-    assert np.allclose(found - found[:, :1], expected - expected[:, :1], atol=1e-9)
+    assert np.array_equal(np.rint(2 * (code.n_classes - 1) * found), 2 * wins)
+    assert np.array_equal(found.argmax(axis=1), Hamming()(scores, code.matrix).argmax(axis=1))
+
+
+def test_votes_of_a_class_that_lost_columns_still_count():
+    code = one_vs_one(4)
+    scores = code.matrix[[2]] + 0.1 * code.matrix[[0]]
+    lost = np.flatnonzero(code.matrix[2])[:2]
+    assert Votes()(scores, code.matrix, missing_columns=lost).argmax() == 2
+
+
+@given(decodings())
+def test_shares_of_votes_come_before_confidence(case):
+    code, scores = case
+    wins = loops(code.matrix, np.sign(scores), lambda m, f: abs(m) * (1 + m * f) / 2)
+    shares = wins / np.abs(code.matrix).sum(axis=1)
+    chosen = Votes()(scores, code.matrix).argmax(axis=1)
+    assert np.allclose(shares[np.arange(len(scores)), chosen], shares.max(axis=1))
 
 
 def test_equal_votes_are_told_apart_by_confidence():

@@ -23,6 +23,8 @@ __all__ = ["main"]
         "data": "ecoc.cli.data:data",
         "fit": "ecoc.cli.fit:fit",
         "predict": "ecoc.cli.predict:predict",
+        "attack": "ecoc.cli.robustness:attack",
+        "certify": "ecoc.cli.robustness:certify",
         "reproduce": "ecoc.cli.reproduce:reproduce",
         "report": "ecoc.cli.reproduce:report",
         "info": "ecoc.cli.info:info",

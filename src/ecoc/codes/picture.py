@@ -21,7 +21,7 @@ from ecoc.codes.figures import FIGURE_TITLES, key_figures
 if TYPE_CHECKING:
     from ecoc.codes.codebook import Codebook
 
-__all__ = ["html"]
+__all__ = ["html", "png_base64"]
 
 PLUS, MINUS, UNUSED = (31, 95, 166), (230, 159, 0), (222, 226, 230)
 NEAR, FAR = np.array((255, 245, 220)), np.array((84, 39, 143))
@@ -92,7 +92,7 @@ def _drawing(
         (
             f'<svg role="img" aria-label="{escape(caption)}" viewBox="0 0 {x_size} {y_size}" '
             f'width="{x_size}" height="{y_size}" style="max-width:100%;height:auto">'
-            f'<image href="data:image/png;base64,{_png(pixels)}" x="{margin}" y="0" '
+            f'<image href="data:image/png;base64,{png_base64(pixels)}" x="{margin}" y="0" '
             f'width="{cell * width}" height="{y_size}" preserveAspectRatio="none" '
             'style="image-rendering:pixelated"/>'
         )
@@ -159,7 +159,7 @@ def _fit(name: str) -> str:
     return name if len(name) <= 16 else name[:15] + "…"
 
 
-def _png(pixels: Pixels) -> str:
+def png_base64(pixels: Pixels) -> str:
     """Encode an RGB image as PNG in base64."""
     height, width = pixels.shape[:2]
     lines = np.zeros((height, 1 + 3 * width), dtype=np.uint8)

@@ -38,29 +38,37 @@ class Hamming(Decoder):
 
 @dataclass(frozen=True)
 class Votes(Decoder):
-    """The class with the most columns on its side; the sum of their scores breaks ties.
+    """The class with the largest share of its columns on its side; their scores break ties.
 
-    A column that does not use a class (0) casts no vote on it. On one-vs-one codes this is
-    the customary vote, and decides as :class:`Hamming` does.
+    A column that does not use a class (0) casts no vote on it. On one-vs-one codes, where
+    every class has as many columns, this is the customary vote, and decides as
+    :class:`Hamming` does. Where columns are missing, shares still compare classes fairly.
 
     Examples
     --------
     >>> one_vs_one = [[1, 1, 0], [-1, 0, 1], [0, -1, -1]]
     >>> Votes()([[2.0, -0.5, 1.0]], one_vs_one).round(2)
-    array([[1.12, 0.9 , 0.93]])
+    array([[0.51, 0.49, 0.5 ]])
     """
 
     def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
-        """Numbers of votes with their tie-break."""
-        agreement: Floats = np.sign(scores) @ matrix.T
-        agreement += np.abs(matrix).sum(axis=1)
-        agreement /= 2
-        return agreement + _tie_break(scores, matrix)
+        """Shares of votes with their tie-break; one half for a class without columns."""
+        used = np.abs(matrix).sum(axis=1)
+        columns = np.maximum(used, 1)
+        shares: Floats = np.sign(scores) @ matrix.T
+        shares /= 2 * columns
+        shares += 0.5
+        # Different shares are at least 1 / (2 L^2) apart.
+        return shares + _tie_break(scores, matrix, columns) / max(matrix.shape[1], 1) ** 2
 
 
-def _tie_break(scores: Floats, matrix: Floats) -> Floats:
-    """The sums of scores squeezed below 1/5, because distances come in steps of 1/2."""
+def _tie_break(scores: Floats, matrix: Floats, columns: Floats | float = 1.0) -> Floats:
+    """The sums of scores, or their means over columns, squeezed below 1/5.
+
+    Distances come in steps of 1/2, so that this decides between equal ones only.
+    """
     sums: Floats = scores @ matrix.T
+    sums /= columns
     sums /= 5 * (np.abs(sums) + 1)
     return sums
 

@@ -87,7 +87,7 @@ class KernelRidgeColumns(ClassifierMixin, BaseEstimator):
         Nystroem features the landmarks stay what they are.
     n_features_in_ : int
         The number of features.
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Names of the features, if X had any.
 
     Notes

@@ -151,7 +151,7 @@ class TableModel:
                 "calibration, or with another learner."
             )
         found = self.encode(table)
-        inner, reached = unwrapped(self.pipeline, self._named(found.X))
+        inner, reached = self._unwrapped(found)
         labels = inner.predict(reached)
         return Predictions(
             classes=inner.classes_,
@@ -161,6 +161,13 @@ class TableModel:
             accuracy=self._accuracy(table, labels),
             notes=found.notes,
         )
+
+    def reach(self, table: Table) -> tuple[ECOCClassifier, Any]:
+        """The classifier at the end of the pipeline, and what of a table comes to it."""
+        return self._unwrapped(self.encode(table))
+
+    def _unwrapped(self, found: Encoded) -> tuple[ECOCClassifier, Any]:
+        return unwrapped(self.pipeline, self._named(found.X))
 
     def _named(self, numbers: Floats) -> Any:
         """The numbers as a data frame, if the model was trained on one."""

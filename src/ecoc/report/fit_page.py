@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from html import escape
 from typing import TYPE_CHECKING
 
 from ecoc.report.page import facts_table, page
+from ecoc.report.parts import drawing, plain_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from matplotlib.figure import Figure
-
     from ecoc.multiclass.training import HeldOut, TableFit
 
 __all__ = ["fit_page"]
@@ -30,13 +25,13 @@ def fit_page(fit: TableFit) -> str:
         f"<p><strong>{escape(headline)}</strong></p>",
         facts_table(fit.facts),
         "<h2>Beside the usual codebooks</h2>",
-        _table(fit.comparison.table()),
+        plain_table(fit.comparison.table()),
         (
             "<p>Accuracies are means and standard errors over the folds. Intervals of the paired "
             "differences allow for training sets that overlap; <em>level</em> is what they call "
             "a difference that may be none.</p>"
         ),
-        _drawing(fit.comparison.plot(), "Accuracy of each codebook on the same folds"),
+        drawing(fit.comparison.plot(), "Accuracy of each codebook on the same folds"),
         "<h2>The codebook</h2>",
         fit.model.classifier.codebook_._repr_html_(),
         *_diagnosed(fit.held_out),
@@ -57,7 +52,7 @@ def _diagnosed(held_out: HeldOut | None) -> list[str]:
         ]
     found = [held_out.errors, held_out.usefulness, held_out.confusion, held_out.correlation]
     drawings = [
-        _drawing(result.plot(), repr(result).strip("<>").partition(": ")[2])
+        drawing(result.plot(), repr(result).strip("<>").partition(": ")[2])
         for result in found
         if result is not None
     ]
@@ -70,30 +65,3 @@ def _diagnosed(held_out: HeldOut | None) -> list[str]:
         ),
         f'<div style="display:flex;flex-wrap:wrap;gap:1.5em">{"".join(drawings)}</div>',
     ]
-
-
-def _table(lines: Sequence[Sequence[str]]) -> str:
-    heading = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in lines[0])
-    body = "".join(
-        f'<tr><th scope="row">{escape(line[0])}</th>'
-        + "".join(f"<td>{escape(cell)}</td>" for cell in line[1:])
-        + "</tr>"
-        for line in lines[1:]
-    )
-    return f"<table><thead><tr>{heading}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _drawing(figure: Figure, caption: str) -> str:
-    """A drawing inside the page, the same bytes for the same figures."""
-    import matplotlib as mpl
-
-    stream = io.BytesIO()
-    with mpl.rc_context({"svg.hashsalt": "ecoc"}):
-        figure.savefig(stream, format="svg", metadata={"Date": None}, facecolor="white")
-    data = base64.b64encode(stream.getvalue()).decode("ascii")
-    text = escape(caption)
-    return (
-        f'<figure style="margin:1em 0"><img src="data:image/svg+xml;base64,{data}" '
-        f'alt="{text}" style="max-width:100%;border-radius:.4em">'
-        f'<figcaption style="font-size:.85em">{text}</figcaption></figure>'
-    )

@@ -1,0 +1,234 @@
+"""Accuracy under attack by codebook, a masked model, and certified training, on MNIST.
+
+    python benchmarks/robustness.py --data FOLDER            all sections
+    python benchmarks/robustness.py table --attacked 200     one section, on fewer samples
+    python benchmarks/robustness.py --smoke                  seconds, on scikit-learn's digits
+
+Sections: ``table`` (the paper's protocol and the strong one, for every codebook and for the
+twin that is trained end to end), ``masked`` (the last layer times 50: the warning must come,
+and the strong accuracy must hardly change), ``ibp`` (certified accuracies of a code and of an
+ordinary network, at equal epochs and at equal compute).
+
+An accuracy under attack is an upper bound on what is left. Trained networks are kept in the
+folder of ``--keep``, so that a section can be run again without training.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from ecoc.codes import dense_random, one_vs_one, one_vs_rest, sparse_random
+from ecoc.design import design_codebook
+from ecoc.experiments import load_dataset
+from ecoc.nn import ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier, load_model
+from ecoc.robustness import certify, evaluate_robustness
+
+EPSILONS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
+CERTIFIED = (0.05, 0.1)
+
+
+@dataclass(frozen=True)
+class Data:
+    """Images between 0 and 1 and their labels."""
+
+    train: np.ndarray
+    y_train: np.ndarray
+    test: np.ndarray
+    y_test: np.ndarray
+    name: str
+
+
+def load(options: argparse.Namespace) -> Data:
+    """The samples that everything is trained and tested on: the first of each part."""
+    if options.smoke:
+        found = load_dataset("digits")
+        images = (found.images / 16).astype(np.float32)[:, None]
+        return Data(images[:600], found.y[:600], images[600:640], found.y[600:640], "digits")
+    found = load_dataset("mnist", data=options.data)
+    images = (found.images / 255).astype(np.float32)[:, None]
+    train, test = images[: options.train], images[found.n_train :][: options.test]
+    return Data(train, found.y[: options.train], test, found.y_test[: options.test], "mnist")
+
+
+def networks(options: argparse.Namespace) -> dict[str, Callable[[], Any]]:
+    """Every model of the table, not trained yet."""
+    settings = {
+        "architecture": "mlp" if options.smoke else "small-cnn",
+        "epochs": 2 if options.smoke else options.epochs,
+        "n_jobs": options.jobs,
+        "random_state": 0,
+    }
+    designed = design_codebook(10, 20, min_column_distance=3, random_state=0)
+    codes = {
+        "IP": designed,
+        "dense": dense_random(10, 20, random_state=0),
+        "sparse": sparse_random(10, 20, random_state=0),
+        "one-vs-rest": one_vs_rest(10),
+        "one-vs-one": one_vs_one(10),
+    }
+    made: dict[str, Callable[[], Any]] = {
+        name: lambda code=code: ECOCNetworkClassifier(code, **settings)
+        for name, code in codes.items()
+    }
+    made["multiclass twin"] = lambda: MulticlassTwin(designed, **settings)
+    return {name: made[name] for name in (list(made)[:2] if options.smoke else made)}
+
+
+def trained(name: str, make: Callable[[], Any], data: Data, options: argparse.Namespace) -> Any:
+    """A trained model, read from the folder where it is there."""
+    keep = None if options.keep is None else Path(options.keep)
+    path = None if keep is None else keep / f"{data.name}-{name.replace(' ', '-')}.safetensors"
+    if path is not None and path.exists():
+        return load_model(path)
+    model = make().fit(data.train, data.y_train)
+    if path is not None and keep is not None:
+        keep.mkdir(parents=True, exist_ok=True)
+        model.save(path)
+    return model
+
+
+def attacked(model: Any, data: Data, options: argparse.Namespace, epsilons: Any) -> Any:
+    """The strong evaluation, which has the paper's protocol inside."""
+    n = options.attacked
+    return evaluate_robustness(
+        model, data.test[:n], data.y_test[:n], epsilons=epsilons, random_state=0
+    )
+
+
+def table(data: Data, options: argparse.Namespace) -> None:
+    """Clean, paper's protocol and strong protocol for every model."""
+    epsilons = (0.1, 0.3) if options.smoke else EPSILONS
+    print(
+        f"{data.name}: {len(data.train)} training samples, clean on {len(data.test)}, attacked on "
+        f"the first {min(options.attacked, len(data.test))}; l_inf"
+    )
+    print(f"{'':16}{'clean':>7}  {'protocol':9}" + "".join(f"{e:>7g}" for e in (*epsilons, 1.0)))
+    for name, make in networks(options).items():
+        model = trained(name, make, data, options)
+        result = attacked(model, data, options, (*epsilons, 1.0))
+        clean = model.score(data.test, data.y_test)
+        for protocol, values in (("paper", result.paper), ("strong", result.attacked)):
+            cells = "".join(f"{100 * value:7.1f}" for value in values)
+            head = f"{name:16}{100 * clean:6.1f}%" if protocol == "paper" else " " * 23
+            print(f"{head}  {protocol:9}{cells}", flush=True)
+        for warning in result.warnings:
+            print(f"{'':25}warning: {warning}")
+
+
+def masked(data: Data, options: argparse.Namespace) -> None:
+    """A model whose last layers are multiplied by 50 hides its gradients.
+
+    Decoded by logits or by Hamming distance it decides as before. The sum of probabilities
+    becomes a count of labels, so there the scaled model is compared with Hamming decoding.
+    """
+    name, make = next(iter(networks(options).items()))
+    model = trained(name, make, data, options)
+    scaled = copy.deepcopy(model)
+    for network in scaled.networks_:
+        last = [layer for layer in network.modules() if isinstance(layer, torch.nn.Linear)][-1]
+        with torch.no_grad():
+            last.weight *= 50
+            last.bias *= 50
+    epsilons = (0.1,) if options.smoke else (0.1, 0.15)
+    heads = [f"{protocol} {e:g}" for e in epsilons for protocol in ("paper", "strong")]
+    print(f"{'masked gradients':32}" + "".join(f"{head:>13}" for head in heads))
+    rows = (
+        ("logits, as trained", model, "logits"),
+        ("logits, times 50", scaled, "logits"),
+        ("hamming, as trained", model, "hamming"),
+        ("scores, times 50", scaled, "scores"),
+    )
+    for label, network, decoding in rows[:2] if options.smoke else rows:
+        network.set_params(decoding=decoding)
+        result = attacked(network, data, options, epsilons)
+        pairs = zip(result.paper, result.attacked, strict=True)
+        print(f"{label:32}" + "".join(f"{100 * p:13.1f}{100 * s:13.1f}" for p, s in pairs))
+        for warning in result.warnings:
+            print(f"    warning: {warning}", flush=True)
+
+
+def ibp(data: Data, options: argparse.Namespace) -> None:
+    """Certified accuracies after interval-bound training."""
+    epochs = 2 if options.smoke else options.ibp_epochs
+    settings = {
+        "architecture": "mlp" if options.smoke else "small-cnn",
+        "training": "ibp",
+        "epsilon": 0.1,
+        "random_state": 0,
+    }
+    n = options.certified if not options.smoke else 20
+    print(f"certified by interval bounds, {n} samples, training radius 0.1, {epochs} epochs")
+    print(f"{'':34}{'seconds':>9}{'clean':>8}" + "".join(f"{e:>8g}" for e in CERTIFIED))
+
+    def show(name: str, model: Any, seconds: float, decodings: tuple[str, ...]) -> None:
+        for decoding in decodings:
+            found = certify(
+                model,
+                data.test[:n],
+                data.y_test[:n],
+                epsilons=CERTIFIED,
+                method="ibp",
+                decoding=decoding,
+            )
+            cells = "".join(f"{100 * value:8.1f}" for value in found.certified_accuracy or ())
+            clean = 100 * (found.clean_accuracy or 0)
+            print(f"{f'{name}, {decoding}':34}{seconds:9.1f}{clean:8.1f}{cells}", flush=True)
+
+    def timed(model: Any) -> tuple[Any, float]:
+        start = time.process_time()
+        model.fit(data.train, data.y_train)
+        return model, time.process_time() - start
+
+    design = design_codebook(10, 20, min_column_distance=3, random_state=0)
+    code, spent = timed(ECOCNetworkClassifier(design, epochs=epochs, **settings))
+    show("code, 20 networks", code, spent, ("soft", "hamming", "all-bits"))
+    shared, seconds = timed(
+        ECOCNetworkClassifier(design, shared_trunk=True, epochs=epochs, **settings)
+    )
+    show("code, shared trunk", shared, seconds, ("soft", "hamming"))
+    plain, seconds = timed(NetworkClassifier(epochs=epochs, **settings))
+    show("k outputs, equal epochs", plain, seconds, ("model",))
+    longer = max(epochs, round(epochs * spent / max(seconds, 1e-9)))
+    longer = min(longer, 3 * epochs) if options.smoke else longer
+    plain, seconds = timed(NetworkClassifier(epochs=longer, **settings))
+    show(f"k outputs, {longer} epochs", plain, seconds, ("model",))
+
+
+SECTIONS = {"table": table, "masked": masked, "ibp": ibp}
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("sections", nargs="*", choices=[[], *SECTIONS], default=[])
+    parser.add_argument("--data", help="folder of data files (the variable ECOC_DATA)")
+    parser.add_argument("--train", type=int, default=10_000)
+    parser.add_argument("--test", type=int, default=1000)
+    parser.add_argument("--attacked", type=int, default=1000, help="samples that are attacked")
+    parser.add_argument("--certified", type=int, default=1000, help="samples of section ibp")
+    parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--ibp-epochs", type=int, default=30)
+    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--keep", help="folder for trained networks")
+    parser.add_argument("--smoke", action="store_true")
+    options = parser.parse_args()
+    if options.smoke:
+        options.attacked = 10
+    torch.set_num_threads(1)
+    data = load(options)
+    for name in options.sections or SECTIONS:
+        SECTIONS[name](data, options)
+        print()
+
+
+if __name__ == "__main__":
+    main()

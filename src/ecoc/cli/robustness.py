@@ -1,0 +1,225 @@
+"""The verbs that attack a trained model, and that prove what no attack can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import click
+
+from ecoc.cli._common import common_options, is_quiet, is_verbose, print_facts, print_json, talk
+
+if TYPE_CHECKING:
+    from ecoc.experiments.subjects import Subject
+    from ecoc.robustness.certificates.task import Decoding, Method
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _radii(_context: click.Context, _parameter: click.Parameter, text: str) -> tuple[float, ...]:
+    try:
+        return tuple(sorted(set(map(float, text.split(",")))))
+    except ValueError:
+        raise click.BadParameter(f"radii are numbers with commas between, not {text!r}.") from None
+
+
+def _subject_options(verb: F) -> F:
+    """What both verbs take: a model, samples for it, and radii."""
+    for option in (
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
+        click.option("--report", metavar="FILE", help="Write a page about it (.html)."),
+        click.option(
+            "--norm", type=click.Choice(["linf", "l2"]), default="linf", show_default=True
+        ),
+        click.option(
+            "--samples",
+            type=click.IntRange(min=1),
+            default=200,
+            show_default=True,
+            help="How many samples, drawn at random.",
+        ),
+        click.option(
+            "--eps", "epsilons", required=True, callback=_radii, help="Radii, such as 0.05,0.1."
+        ),
+        click.option(
+            "--data-folder", metavar="DIR", help="Folder of data sets. [the variable ECOC_DATA]"
+        ),
+        click.option(
+            "--data",
+            required=True,
+            metavar="DATA",
+            help="A CSV file for a model of ecoc fit; for networks an NPZ file with X and y, "
+            "or the name of a data set.",
+        ),
+        click.argument("model"),
+    ):
+        verb = option(verb)
+    return verb
+
+
+@click.command()
+@_subject_options
+@click.option(
+    "--protocol", type=click.Choice(["strong", "paper"]), default="strong", show_default=True
+)
+@click.option("--steps", type=click.IntRange(min=1), default=100, show_default=True)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0),
+    metavar="SECONDS",
+    help="Return what has been found by then.",
+)
+@click.option("--no-certificates", is_flag=True, help="Do not try to certify beside.")
+@common_options
+def attack(
+    model: str,
+    data: str,
+    data_folder: str | None,
+    epsilons: tuple[float, ...],
+    samples: int,
+    norm: Literal["linf", "l2"],
+    report: str | None,
+    seed: int,
+    protocol: Literal["strong", "paper"],
+    steps: int,
+    time_limit: float | None,
+    no_certificates: bool,
+    as_json: bool,
+) -> None:
+    """Attack a trained model in many ways, and count the samples that stand.
+
+    MODEL is a .skops file of ecoc fit or a .safetensors file of ecoc.nn. Radii are in the
+    units of the network's inputs; for a table model in standard deviations of its features,
+    if its learner has them scaled. What stands may still fall to a better attack; warnings
+    tell where gradients seem to be masked.
+    """
+    from ecoc.errors import InvalidInputError
+    from ecoc.robustness import certify, evaluate_robustness
+
+    _check_report(report)
+    subject = _read(model, data, data_folder, samples, seed)
+    radii = None
+    if not no_certificates:
+        try:
+            radii = certify(
+                subject.model, subject.X, epsilons=epsilons, norm=norm, box=subject.box
+            ).radii
+        except InvalidInputError as error:
+            talk(f"no certificates: {error}")
+    result = evaluate_robustness(
+        subject.model,
+        subject.X,
+        subject.y,
+        epsilons=epsilons,
+        protocol=protocol,
+        norm=norm,
+        box=subject.box,
+        steps=steps,
+        certified_radii=radii,
+        time_limit=time_limit,
+        random_state=seed,
+        verbose=is_verbose() and not is_quiet(),
+    )
+    facts = _facts(model, data, subject)
+    if report is not None:
+        from ecoc.report import attack_page
+
+        _write(report, attack_page(result, facts))
+    if as_json:
+        print_json(result.to_dict())
+        return
+    print_facts(facts)
+    click.echo()
+    click.echo(str(result))
+
+
+@click.command()
+@_subject_options
+@click.option(
+    "--method",
+    type=click.Choice(["auto", "linear", "rbf", "ibp", "crown", "smoothing"]),
+    default="auto",
+    show_default=True,
+)
+@click.option(
+    "--decoding",
+    type=click.Choice(["model", "soft", "logits", "hamming", "hamming-count", "all-bits"]),
+    default="model",
+    show_default=True,
+)
+@common_options
+def certify(
+    model: str,
+    data: str,
+    data_folder: str | None,
+    epsilons: tuple[float, ...],
+    samples: int,
+    norm: Literal["linf", "l2"],
+    report: str | None,
+    seed: int,
+    method: Method,
+    decoding: Decoding,
+    as_json: bool,
+) -> None:
+    """Prove for how many samples no change within a radius can change the decision.
+
+    The arguments are those of ecoc attack. Linear and kernel columns are bounded in closed
+    form, networks by interval or backward linear bounds; smoothing certifies the smoothed
+    classifier, with a probability.
+    """
+    from ecoc.robustness import certify as prove
+
+    _check_report(report)
+    subject = _read(model, data, data_folder, samples, seed)
+    result = prove(
+        subject.model,
+        subject.X,
+        subject.y,
+        epsilons=epsilons,
+        norm=norm,
+        method=method,
+        decoding=decoding,
+        box=subject.box,
+        random_state=seed,
+        verbose=is_verbose() and not is_quiet(),
+    )
+    facts = _facts(model, data, subject)
+    if report is not None:
+        from ecoc.report import certificate_page
+
+        _write(report, certificate_page(result, facts))
+    if as_json:
+        print_json(result.to_dict())
+        return
+    print_facts(facts)
+    click.echo()
+    click.echo(str(result))
+    click.echo()
+    click.echo(result.guarantee)
+
+
+def _read(model: str, data: str, folder: str | None, samples: int, seed: int) -> Subject:
+    from ecoc.experiments.subjects import read_subject
+
+    return read_subject(model, data, folder=folder, n_samples=samples, random_state=seed)
+
+
+def _facts(model: str, data: str, subject: Subject) -> Mapping[str, object]:
+    return {
+        "Model": f"{model}: {type(subject.model).__name__}",
+        "Data": f"{data}: {len(subject.X)} samples",
+        "Radii in": subject.units,
+    }
+
+
+def _check_report(path: str | None) -> None:
+    if path is not None and Path(path).suffix.lower() not in {".html", ".htm"}:
+        raise click.BadParameter("the name must end in .html.", param_hint="--report")
+
+
+def _write(path: str, text: str) -> None:
+    from ecoc.codes.files import write_atomically
+
+    write_atomically(path, text.encode())
+    talk(f"written to {path}")

@@ -1,0 +1,209 @@
+"""Records of what was measured: JSON lines that survive a kill at any moment."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from ecoc._checks import check_choice
+from ecoc.errors import EcocError, FileFormatError
+from ecoc.experiments.paper_figures import Figures, Keys
+
+__all__ = ["RECORDS_FILE", "STATUSES", "Record", "RecordWriter", "latest", "read_records"]
+
+RECORDS_FILE = "records.jsonl"
+"""The name of the file of records in a folder of results."""
+
+STATUSES = ("ok", "skipped", "failed")
+SCHEMA = 1
+
+
+class FolderInUseError(EcocError, RuntimeError):
+    """Another run writes to the same folder."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One measured cell of a table or figure.
+
+    Attributes
+    ----------
+    experiment : str
+        The table or figure, for example ``"table1"``.
+    keys : mapping
+        Which cell of it.
+    scale : {"smoke", "quick", "full"}
+        The sizes that were used.
+    status : {"ok", "skipped", "failed"}
+        Whether there is a measurement.
+    paper : mapping or None
+        What the paper prints there; None where it prints nothing.
+    measured : mapping
+        What was measured, by the same names, and more. Accuracies are percentages.
+    standard_errors : mapping
+        The standard errors of those values that have one.
+    sizes : mapping
+        How many samples, splits and the like stand behind the values.
+    seed : int
+        What makes it again.
+    subset : str
+        Which part of the data was used, in words.
+    note : str
+        What else a reader must know; why it was skipped or failed.
+    data : mapping
+        What pictures are made of: codebooks, grids, matrices.
+    seconds : float
+        How long it took.
+    finished : str
+        When, in UTC.
+    versions, hardware : mapping
+        What it ran on.
+    """
+
+    experiment: str
+    keys: Keys
+    scale: str
+    status: str
+    paper: Figures | None = None
+    measured: Figures = field(default_factory=dict)
+    standard_errors: Figures = field(default_factory=dict)
+    sizes: Figures = field(default_factory=dict)
+    seed: int = 0
+    subset: str = ""
+    note: str = ""
+    data: Figures = field(default_factory=dict)
+    seconds: float = 0.0
+    finished: str = ""
+    versions: Figures = field(default_factory=dict)
+    hardware: Figures = field(default_factory=dict)
+
+    @property
+    def identity(self) -> str:
+        """Text that is equal for records of the same cell, scale and seed.
+
+        Examples
+        --------
+        >>> Record("table2", {"k": 10, "L": 20}, "quick", "ok").identity
+        'table2 L=20 k=10 quick seed 0'
+        """
+        return identity(self.experiment, self.keys, self.scale, self.seed)
+
+    def to_line(self) -> bytes:
+        """The record as one line of JSON."""
+        plain = {"schema": SCHEMA, **asdict(self)}
+        return json.dumps(plain, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Record:
+        """Make a record from what a line says."""
+        if not isinstance(plain, Mapping):
+            raise FileFormatError("a record must be a JSON object.")
+        if plain.get("schema") != SCHEMA:
+            raise FileFormatError(f"schema must be {SCHEMA}, not {plain.get('schema')!r}.")
+        known = {name: value for name, value in plain.items() if name != "schema"}
+        try:
+            record = cls(**known)
+            check_choice("status", record.status, STATUSES)
+        except (TypeError, ValueError) as error:
+            raise FileFormatError(f"no record: {error}") from error
+        return record
+
+
+def identity(experiment: str, keys: Keys, scale: str, seed: int) -> str:
+    """Text that names a cell at a scale."""
+    listed = " ".join(f"{key}={keys[key]}" for key in sorted(keys))
+    return f"{experiment} {listed} {scale} seed {seed}"
+
+
+def read_records(path: str | os.PathLike[str]) -> list[Record]:
+    """Read a file of records, or the one in a folder of results.
+
+    A last line without its end, as a kill can leave it, is no record and is passed over.
+
+    Raises
+    ------
+    FileFormatError
+        If the file is missing, or any other line is not a record.
+    """
+    place = Path(path)
+    if place.is_dir():
+        place /= RECORDS_FILE
+    try:
+        content = place.read_bytes()
+    except OSError as error:
+        raise FileFormatError(
+            f"{place}: no records can be read there ({error.strerror}). "
+            "'ecoc reproduce' writes them."
+        ) from error
+    lines = content[: content.rfind(b"\n") + 1].splitlines()
+    return [_parsed(line, f"{place}, line {number}") for number, line in enumerate(lines, start=1)]
+
+
+def _parsed(line: bytes, place: str) -> Record:
+    try:
+        return Record.from_plain(json.loads(line))
+    except ValueError as error:
+        raise FileFormatError(f"{place}: {error}") from error
+
+
+def latest(records: Sequence[Record]) -> dict[str, Record]:
+    """The last word on every cell, by identity; a measurement outlives a later failure.
+
+    Examples
+    --------
+    >>> first = Record("table2", {"k": 10}, "quick", "failed")
+    >>> second = Record("table2", {"k": 10}, "quick", "ok", measured={"best": 10})
+    >>> [record.status for record in latest([first, second]).values()]
+    ['ok']
+    """
+    found: dict[str, Record] = {}
+    for record in records:
+        known = found.get(record.identity)
+        if known is None or record.status == "ok" or known.status != "ok":
+            found[record.identity] = record
+    return found
+
+
+class RecordWriter:
+    """Appends records to a file; each is on the disk before `append` returns."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def append(self, record: Record) -> None:
+        """Write one record and wait for the disk."""
+        self._stream.write(record.to_line())
+        self._stream.flush()
+        os.fsync(self._stream.fileno())
+
+    @classmethod
+    @contextmanager
+    def open(cls, folder: Path) -> Iterator[RecordWriter]:
+        """Open the file of a folder for one writer at a time; a torn last line is cut off."""
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / RECORDS_FILE).open("a+b") as stream:
+            _lock(stream, folder)
+            stream.seek(0)
+            content = stream.read()
+            stream.truncate(content.rfind(b"\n") + 1)
+            stream.seek(0, os.SEEK_END)
+            yield cls(stream)
+
+
+def _lock(stream: BinaryIO, folder: Path) -> None:
+    """Keep a second run out; the lock ends with the process, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system
+        return
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        raise FolderInUseError(
+            f"Another run writes to {folder}; wait for it, or give another folder."
+        ) from error

@@ -1,0 +1,152 @@
+"""A trained model from a file and samples for it, ready to be attacked or certified."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc._checks import check_int
+from ecoc.errors import FileFormatError, InvalidInputError
+from ecoc.experiments.datasets import DATASETS, Dataset, load_dataset
+
+__all__ = ["Subject", "read_subject"]
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A model, samples in the units that it takes, and what these units are.
+
+    Attributes
+    ----------
+    model : object
+        What :func:`ecoc.robustness.evaluate_robustness` takes.
+    X, y : arrays
+        The samples and their labels.
+    box : tuple of float or None
+        The range of a feature.
+    units : str
+        What a radius is measured in.
+    """
+
+    model: Any
+    X: npt.NDArray[Any]
+    y: npt.NDArray[Any]
+    box: tuple[float, float] | None
+    units: str
+
+
+def read_subject(
+    model: str,
+    data: str,
+    *,
+    folder: str | None = None,
+    n_samples: int | None = None,
+    random_state: int = 0,
+) -> Subject:
+    """Read a model, and samples for it.
+
+    Parameters
+    ----------
+    model : str
+        A ``.skops`` file of ``ecoc fit``, or a ``.safetensors`` file of :mod:`ecoc.nn`.
+    data : str
+        For a table model a CSV file that has the classes too. For a network an NPZ file with
+        the arrays X and y, or the name of a data set, whose test part is taken, scaled to the
+        range that the network was trained on.
+    folder : str, optional
+        The folder of data files for data sets.
+    n_samples : int, optional
+        Take so many samples at random.
+    random_state : int, default=0
+        Which ones.
+    """
+    suffix = Path(model).suffix.lower()
+    if suffix == ".skops":
+        subject = _table_subject(model, data)
+    elif suffix == ".safetensors":
+        subject = _network_subject(model, data, folder)
+    else:
+        raise InvalidInputError(
+            f"The model must be a .skops file (ecoc fit) or a .safetensors file (ecoc.nn), "
+            f"not {model!r}."
+        )
+    if n_samples is None or check_int("n_samples", n_samples, minimum=1) >= len(subject.X):
+        return subject
+    rows = np.random.default_rng(random_state).permutation(len(subject.X))[:n_samples]
+    return Subject(subject.model, subject.X[rows], subject.y[rows], subject.box, subject.units)
+
+
+def _table_subject(path: str, data: str) -> Subject:
+    from ecoc.multiclass import TableModel, load_model, read_table
+
+    model = TableModel.of(load_model(path))
+    table = read_table(data)
+    if model.target is None:
+        raise InvalidInputError(
+            "The model does not know which column has the classes; train it with ecoc fit."
+        )
+    table.check_column("The target", model.target)
+    classifier, numbers = model.reach(table)
+    labels = np.array(table.column(model.target)).astype(classifier.classes_.dtype)
+    scaled = classifier is not model.pipeline
+    return Subject(
+        classifier,
+        np.asarray(numbers, dtype=np.float64),
+        labels,
+        None,
+        "standard deviations of each feature" if scaled else "the features' own units",
+    )
+
+
+def _network_subject(path: str, data: str, folder: str | None) -> Subject:
+    from ecoc._checks import require
+
+    require("torch", extra="nn")
+    from ecoc.nn import load_model
+
+    network = load_model(path)
+    low, high = network.input_range_
+    if data in DATASETS:
+        found = load_dataset(data, data=folder)
+        cut = found.n_train or 0
+        values, labels = _laid_out(found)[cut:], found.y[cut:]
+        values = low + (high - low) * values / values.max()
+    else:
+        values, labels = _read_arrays(data)
+    shape = network.inputs_.given
+    if values[0].size != int(np.prod(shape)):
+        raise InvalidInputError(
+            f"The samples must have the {int(np.prod(shape))} values that the network takes, not "
+            f"{values[0].size}."
+        )
+    return Subject(network, values.reshape(-1, *shape), labels, (low, high), "the inputs' range")
+
+
+def _laid_out(dataset: Dataset) -> npt.NDArray[np.float32]:
+    """The samples of a data set, colours before pixels."""
+    values = dataset.X if dataset.image_shape is None else dataset.images
+    return (np.moveaxis(values, 3, 1) if values.ndim == 4 else values).astype(np.float32)
+
+
+def _read_arrays(path: str) -> tuple[npt.NDArray[np.float32], npt.NDArray[Any]]:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            missing = [name for name in ("X", "y") if name not in arrays]
+            if missing:
+                raise FileFormatError(f"{path}: must have the arrays X and y.")
+            values, labels = arrays["X"].astype(np.float32), arrays["y"]
+    except (OSError, ValueError, zipfile.BadZipFile, AttributeError) as error:
+        raise FileFormatError(
+            f"{path!r} is neither the name of a data set nor an NPZ file of X and y: {error}"
+        ) from error
+    if len(values) != len(labels) or len(values) == 0:
+        raise FileFormatError(
+            f"{path}: X and y must have as many samples as each other, at least one, not "
+            f"{len(values)} and {len(labels)}."
+        )
+    return values, labels

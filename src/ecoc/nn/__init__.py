@@ -1,0 +1,40 @@
+"""Neural columns: a network for each column of a codebook, and a decoder with gradients."""
+
+# ruff: noqa: E402  # torch has to be there first
+from ecoc._checks import require
+
+require("torch", extra="nn")
+
+from ecoc.nn.architectures import ARCHITECTURES, mlp
+from ecoc.nn.classifier import ECOCNetworkClassifier
+from ecoc.nn.decoder import OUTPUTS, CodeDecoder
+from ecoc.nn.files import load_model
+from ecoc.nn.intervals import interval_bounds, supports_intervals
+from ecoc.nn.layers import ColumnEnsemble, InputScaling, LogitDifference
+from ecoc.nn.network import NetworkClassifier
+from ecoc.nn.resnet import ResidualBlock, resnet18
+from ecoc.nn.stacked import StackedLinear, StackedNetworks
+from ecoc.nn.trainer import TrainingError, TrainingRecord
+from ecoc.nn.twin import MulticlassTwin
+
+__all__ = [
+    "ARCHITECTURES",
+    "OUTPUTS",
+    "CodeDecoder",
+    "ColumnEnsemble",
+    "ECOCNetworkClassifier",
+    "InputScaling",
+    "LogitDifference",
+    "MulticlassTwin",
+    "NetworkClassifier",
+    "ResidualBlock",
+    "StackedLinear",
+    "StackedNetworks",
+    "TrainingError",
+    "TrainingRecord",
+    "interval_bounds",
+    "load_model",
+    "mlp",
+    "resnet18",
+    "supports_intervals",
+]

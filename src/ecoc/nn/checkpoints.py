@@ -1,0 +1,256 @@
+"""Where training stands after an epoch, kept in files from which it can go on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ecoc.codes.files import write_atomically
+from ecoc.errors import FileFormatError
+from ecoc.nn._tensors import read_tensors, write_tensors
+
+__all__ = ["Checkpoint", "CheckpointFolder", "TrainingState", "stored_seed"]
+
+_KIND = "ecoc-nn-checkpoint"
+_RUN = "run.json"
+
+
+@dataclass(frozen=True)
+class TrainingState:
+    """Where the training of some members stands.
+
+    Attributes
+    ----------
+    epoch : int
+        Epochs that are done.
+    losses, validation_losses : tuple of tuple of float
+        The losses of each epoch, one for each member.
+    best_losses : tuple of float or None
+        The least validation loss of each member.
+    waited : tuple of int
+        Epochs since then.
+    trained : tuple of int
+        Epochs of each member, up to where it stopped.
+    stopped : tuple of bool
+        Members that are judged no longer.
+    best : mapping
+        The weights that belong to the best losses; empty without validation.
+    """
+
+    epoch: int
+    losses: tuple[tuple[float, ...], ...]
+    validation_losses: tuple[tuple[float, ...], ...]
+    best_losses: tuple[float | None, ...]
+    waited: tuple[int, ...]
+    trained: tuple[int, ...]
+    stopped: tuple[bool, ...]
+    best: Mapping[str, Tensor]
+
+    @classmethod
+    def fresh(cls, n_members: int) -> TrainingState:
+        """Before the first epoch."""
+        n = n_members
+        return cls(0, (), (), (None,) * n, (0,) * n, (0,) * n, (False,) * n, {})
+
+    @property
+    def all_stopped(self) -> bool:
+        """Whether no member is trained any longer."""
+        return all(self.stopped)
+
+    def after_epoch(self, losses: Sequence[float]) -> TrainingState:
+        """One epoch later."""
+        return replace(
+            self,
+            epoch=self.epoch + 1,
+            losses=(*self.losses, tuple(losses)),
+            trained=tuple(
+                n + (not stopped) for n, stopped in zip(self.trained, self.stopped, strict=True)
+            ),
+        )
+
+    def judged(
+        self, losses: Sequence[float], weights: Mapping[str, Tensor], patience: int | None
+    ) -> TrainingState:
+        """With the validation losses of an epoch; members that improved keep its weights."""
+        best, waited, stopped, improved = [], [], [], []
+        for member, loss in enumerate(losses):
+            before = self.best_losses[member]
+            better = not self.stopped[member] and (before is None or loss < before)
+            improved.append(better)
+            best.append(loss if better else before)
+            waited.append(0 if better else self.waited[member] + 1)
+            stopped.append(
+                self.stopped[member] or (patience is not None and waited[member] >= patience)
+            )
+        return replace(
+            self,
+            validation_losses=(*self.validation_losses, tuple(losses)),
+            best_losses=tuple(best),
+            waited=tuple(waited),
+            stopped=tuple(stopped),
+            best={
+                name: _chosen(value, self.best.get(name), improved)
+                for name, value in weights.items()
+            },
+        )
+
+    def history(self, member: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Training and validation losses of a member, up to where it stopped."""
+        last = self.trained[member]
+        losses = tuple(epoch[member] for epoch in self.losses[:last])
+        return losses, tuple(epoch[member] for epoch in self.validation_losses[:last])
+
+
+def _chosen(new: Tensor, old: Tensor | None, improved: Sequence[bool]) -> Tensor:
+    """New values for the members that improved, old ones for the others."""
+    if old is None or not new.ndim:
+        return new.detach().clone()
+    n = len(improved)
+    mask = torch.tensor(improved, device=new.device)[:, None]
+    kept = old.to(new.device).reshape(n, -1)
+    chosen = torch.where(mask, new.detach().reshape(n, -1), kept)
+    return chosen.reshape(new.shape)
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A file with the state of one unit.
+
+    Attributes
+    ----------
+    path : Path
+        The file, a ``.safetensors``.
+    fingerprint : str
+        Tells runs apart: a state is only taken up by the run that it belongs to.
+    """
+
+    path: Path
+    fingerprint: str
+
+    def write(
+        self, module: nn.Module, optimizer: torch.optim.Optimizer, state: TrainingState
+    ) -> None:
+        """Replace the file in one step."""
+        tensors = {f"module.{name}": value for name, value in module.state_dict().items()}
+        tensors |= {f"best.{name}": value for name, value in state.best.items()}
+        for place, values in optimizer.state_dict()["state"].items():
+            tensors |= {
+                f"optimizer.{place}.{name}": value
+                for name, value in values.items()
+                if isinstance(value, Tensor)
+            }
+        fields = asdict(replace(state, best={}))
+        del fields["best"]
+        write_tensors(self.path, tensors, _KIND, {"fingerprint": self.fingerprint, "state": fields})
+
+    def read(
+        self, module: nn.Module, optimizer: torch.optim.Optimizer, n_members: int
+    ) -> TrainingState | None:
+        """Load module and optimiser, and return the state; None if there is no file."""
+        if not self.path.exists():
+            return None
+        tensors, metadata = read_tensors(self.path, _KIND)
+        if metadata.get("fingerprint") != self.fingerprint:
+            raise FileFormatError(
+                f"{self.path}: this checkpoint is of another run (other data, codebook or "
+                "settings). Use another folder, or delete it."
+            )
+        try:
+            state = _state_of(metadata["state"], _named(tensors, "best."), n_members)
+            module.load_state_dict(_named(tensors, "module."))
+            optimizer.load_state_dict(_with_state(optimizer, _named(tensors, "optimizer.")))
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise FileFormatError(f"{self.path}: not a whole checkpoint: {error}.") from error
+        return state
+
+
+def _named(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {
+        name.removeprefix(prefix): value
+        for name, value in tensors.items()
+        if name.startswith(prefix)
+    }
+
+
+def _with_state(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
+    found = optimizer.state_dict()
+    found["state"] = {}
+    for name, value in tensors.items():
+        place, _, key = name.partition(".")
+        found["state"].setdefault(int(place), {})[key] = value
+    return found
+
+
+def _state_of(fields: Mapping[str, Any], best: Mapping[str, Tensor], n: int) -> TrainingState:
+    state = TrainingState(
+        int(fields["epoch"]),
+        tuple(tuple(map(float, epoch)) for epoch in fields["losses"]),
+        tuple(tuple(map(float, epoch)) for epoch in fields["validation_losses"]),
+        tuple(None if value is None else float(value) for value in fields["best_losses"]),
+        tuple(int(value) for value in fields["waited"]),
+        tuple(int(value) for value in fields["trained"]),
+        tuple(bool(value) for value in fields["stopped"]),
+        best,
+    )
+    of_members = (state.best_losses, state.waited, state.trained, state.stopped)
+    if any(len(values) != n for values in of_members):
+        raise ValueError(f"it has {len(state.stopped)} members, not {n}")
+    if len(state.losses) != state.epoch:
+        raise ValueError("its epochs and losses do not agree")
+    return state
+
+
+@dataclass(frozen=True)
+class CheckpointFolder:
+    """A folder with the checkpoints of one run.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    fingerprint : str
+        Of the run, see :class:`Checkpoint`.
+    """
+
+    path: Path
+    fingerprint: str
+
+    def checkpoint(self, name: str) -> Checkpoint:
+        """The checkpoint of one unit."""
+        return Checkpoint(self.path / f"{name}.safetensors", self.fingerprint)
+
+    def open(self, seed: int) -> None:
+        """Make the folder, and note the seed; refuse one that belongs to another run."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        found = _read_run(self.path)
+        if found is None:
+            text = json.dumps({"seed": seed, "fingerprint": self.fingerprint})
+            write_atomically(self.path / _RUN, text.encode())
+        elif found[1] != self.fingerprint:
+            raise FileFormatError(
+                f"{self.path}: these checkpoints are of another run (other data, codebook or "
+                "settings). Use another folder, or delete it."
+            )
+
+
+def stored_seed(folder: Path) -> int | None:
+    """The seed of the run whose checkpoints a folder has, if any."""
+    found = _read_run(folder)
+    return None if found is None else found[0]
+
+
+def _read_run(folder: Path) -> tuple[int, str] | None:
+    path = folder / _RUN
+    if not path.exists():
+        return None
+    try:
+        found = json.loads(path.read_text())
+        return int(found["seed"]), str(found["fingerprint"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FileFormatError(f"{path}: not the record of a run: {error}.") from error

@@ -1,0 +1,345 @@
+"""``ECOCNetworkClassifier``: a network for each column of a codebook."""
+
+# ruff: noqa: N803  # X is what scikit-learn calls it
+from __future__ import annotations
+
+import hashlib
+import os
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+from torch import nn
+
+from ecoc._checks import check_choice, listing
+from ecoc.codes import Codebook
+from ecoc.errors import InvalidInputError
+from ecoc.multiclass import choose_codebook, couple, hamming_margin
+from ecoc.nn.architectures import Factory
+from ecoc.nn.base import Floats, NetworkEstimator
+from ecoc.nn.data import TrainingData
+from ecoc.nn.decoder import OUTPUTS, CodeDecoder
+from ecoc.nn.layers import ColumnEnsemble
+from ecoc.nn.network import check_intervals
+from ecoc.nn.objectives import ColumnObjective
+from ecoc.nn.settings import Augmentation
+from ecoc.nn.stacked import StackedNetworks
+from ecoc.nn.strategies import STRATEGIES, NetworkSpec, Training, choose_strategy, network_seed
+from ecoc.nn.trainer import TrainingRecord
+
+__all__ = ["ECOCNetworkClassifier"]
+
+
+class ECOCNetworkClassifier(NetworkEstimator):
+    """Multiclass classification with a binary network for each column of a codebook.
+
+    Every network is trained by itself, for the classes that its column tells apart. The
+    decoder that predicts is differentiable, and the one that attacks go through.
+
+    Parameters
+    ----------
+    codebook : Codebook, Design, matrix, path or str, default="optimal"
+        As for :class:`ecoc.multiclass.ECOCClassifier`.
+    n_columns : int, optional
+        The length of an optimal or random code: 2k for k classes by default.
+    architecture : str or callable, default="small-cnn"
+        - ``"mlp"``: 128 and 64 dense units, for vectors and images.
+        - ``"small-cnn"``: two strided convolutions and 64 dense units, quick on a CPU.
+        - ``"paper-mnist-cnn"``: the paper's network for MNIST.
+        - ``"resnet18"``: ResNet-18 for small images.
+        - a function of the shape of an input and the number of outputs that returns a
+          ``torch.nn.Module``.
+    shared_trunk : bool, default=False
+        One network with an output for each column, instead of a network for each.
+    epochs, batch_size : int, default=10, 128
+        The length of training. All columns see the same batches.
+    learning_rate : float, default=0.005
+        The largest learning rate.
+    optimizer : {"adamw", "adam", "sgd"}, default="adamw"
+        ``"sgd"`` has a Nesterov momentum of 0.9.
+    schedule : {"one-cycle", "cosine", "constant"}, default="one-cycle"
+        How the learning rate changes.
+    weight_decay : float, default=1e-4
+        As in torch.
+    augment : callable, optional
+        Takes a batch of inputs and a ``torch.Generator``, returns a batch to train on.
+    device : str, default="auto"
+        Of torch; a GPU if there is one.
+    mixed_precision : bool, default=False
+        Train in bfloat16 where torch sees fit.
+    validation_fraction : float, default=0
+        Share of the samples, of every class, that networks are judged by instead of being
+        trained on. Each network then keeps the weights of its best epoch.
+    patience : int, optional
+        Stop a network that has not improved for this many epochs.
+    decoding : {"scores", "log", "log-likelihood", "logits", "hamming"}, default="scores"
+        The form of :class:`CodeDecoder` that predicts.
+    training : {"standard", "adversarial", "ibp"}, default="standard"
+        ``"adversarial"`` trains on inputs that projected gradient steps made worse;
+        ``"ibp"`` also on the worst case within interval bounds.
+    epsilon : float, default=0.1
+        The l_inf radius of both, in the scale of X.
+    attack_steps : int, default=7
+        Steps of the attack in adversarial training.
+    attack_through : {"column", "decoder"}, default="column"
+        Attack every network by itself, or the class through the decoder; the networks are
+        then trained together in one process.
+    strategy : {"auto", "sequential", "processes", "stacked"}, default="auto"
+        How networks are trained: in turn, in processes with a thread each (joblib, so also
+        on a Dask cluster), or as one stacked network. ``"auto"`` stacks on a GPU and uses
+        processes if `n_jobs` allows several. The result is the same up to rounding.
+    n_jobs : int, optional
+        Processes, as in joblib.
+    input_shape : tuple of int, optional
+        Channels, height and width, for images that come as vectors.
+    input_range : tuple of float, optional
+        The least and the largest value that an input can have; by default (0, 1) if X lies
+        in it, and the range of X otherwise. Networks scale it to [0, 1].
+    checkpoint : path, optional
+        A folder for the state after every epoch. Fitted again with it, a model goes on
+        where it was stopped, and ends as it would have.
+    random_state : int, Generator, RandomState or None
+        Seeds codes, weights, batches and attacks.
+    verbose : int, default=0
+        Whether a terminal shows a progress bar.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The class labels, sorted.
+    codebook_ : Codebook
+        The codebook, its rows in the order of `classes_`.
+    codebook_reason_ : str
+        Which codebook it is, and why.
+    networks_ : list of nn.Sequential
+        A network for each column, or the only one with a shared trunk.
+    records_ : tuple of TrainingRecord
+        How the training of each went.
+    input_range_ : tuple of float
+        The range of the inputs.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> model = ECOCNetworkClassifier(
+    ...     architecture="mlp", epochs=3, batch_size=32, random_state=0
+    ... ).fit(X[:1000], y[:1000])
+    >>> model.codebook_
+    <Codebook 'hadamard': 10 classes x 20 columns, row distance 10, column distance 3>
+    >>> model.score(X[1000:], y[1000:]) > 0.85
+    True
+    >>> import torch
+    >>> model.as_module("logits")(torch.tensor(X[:2], dtype=torch.float32)).argmax(dim=1)
+    tensor([0, 1])
+    """
+
+    codebook_: Codebook
+    codebook_reason_: str
+    networks_: list[nn.Sequential]
+
+    def __init__(  # noqa: PLR0917  # scikit-learn's estimators take theirs by position too
+        self,
+        codebook: Any = "optimal",
+        n_columns: int | None = None,
+        architecture: str | Factory = "small-cnn",
+        shared_trunk: bool = False,
+        epochs: int = 10,
+        batch_size: int = 128,
+        learning_rate: float = 5e-3,
+        optimizer: str = "adamw",
+        schedule: str = "one-cycle",
+        weight_decay: float = 1e-4,
+        augment: Augmentation | None = None,
+        device: str = "auto",
+        mixed_precision: bool = False,
+        validation_fraction: float = 0.0,
+        patience: int | None = None,
+        decoding: str = "scores",
+        training: str = "standard",
+        epsilon: float = 0.1,
+        attack_steps: int = 7,
+        attack_through: str = "column",
+        strategy: str = "auto",
+        n_jobs: int | None = None,
+        input_shape: tuple[int, ...] | None = None,
+        input_range: tuple[float, float] | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.codebook = codebook
+        self.n_columns = n_columns
+        self.architecture = architecture
+        self.shared_trunk = shared_trunk
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.optimizer = optimizer
+        self.schedule = schedule
+        self.weight_decay = weight_decay
+        self.augment = augment
+        self.device = device
+        self.mixed_precision = mixed_precision
+        self.validation_fraction = validation_fraction
+        self.patience = patience
+        self.decoding = decoding
+        self.training = training
+        self.epsilon = epsilon
+        self.attack_steps = attack_steps
+        self.attack_through = attack_through
+        self.strategy = strategy
+        self.n_jobs = n_jobs
+        self.input_shape = input_shape
+        self.input_range = input_range
+        self.checkpoint = checkpoint
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # -------------------------------------------------------------- training
+
+    def _prepare(self, data: TrainingData, seed: int) -> None:
+        check_choice("decoding", self.decoding, OUTPUTS)
+        check_choice("strategy", self.strategy, STRATEGIES)
+        flat = data.inputs.reshape(len(data.inputs), -1)
+        choice = choose_codebook(
+            self.codebook,
+            self.classes_,
+            estimator=self,
+            n_columns=self.n_columns,
+            seed=seed,
+            data=(flat, data.targets),
+        )
+        if choice.absent_classes:
+            warnings.warn(
+                f"The training data have no sample of {listing(choice.absent_classes)}, which "
+                "the codebook has; it will never be predicted.",
+                UserWarning,
+                stacklevel=3,
+            )
+        self.codebook_, self.codebook_reason_ = choice.codebook, choice.reason
+        network = self._spec().build(network_seed(seed, 0))
+        check_intervals(self.training, network)
+        if not self.shared_trunk:
+            _check_one_logit(network, self.inputs_.given)
+
+    def _spec(self) -> NetworkSpec:
+        if self.shared_trunk:
+            n_columns = self.codebook_.n_columns
+            return NetworkSpec(self.architecture, self.inputs_, n_columns, column=False)
+        return NetworkSpec(self.architecture, self.inputs_)
+
+    def _train(self, training: Training) -> tuple[TrainingRecord, ...]:
+        matrix, spec, settings = self.codebook_.matrix, self._spec(), training.settings
+        through_decoder = self.attack_through == "decoder"
+        decoder = CodeDecoder(matrix, "logits")
+        if not self.shared_trunk and not (through_decoder and self.training == "adversarial"):
+            strategy = choose_strategy(self.strategy, spec.build(0), settings, self.n_jobs)
+            self.networks_, records = training.columns(spec, matrix, strategy, self.n_jobs)
+            return records
+        objective = ColumnObjective(
+            decoder.code, independent=False, decoder=decoder if through_decoder else None
+        )
+        self.networks_ = self._fresh_networks(settings.seed)
+        return training.one("columns", self._columns(self.networks_), objective)
+
+    def _fresh_networks(self, seed: int) -> list[nn.Sequential]:
+        count = 1 if self.shared_trunk else self.codebook_.n_columns
+        return [self._spec().build(network_seed(seed, column)) for column in range(count)]
+
+    def _columns(self, networks: list[nn.Sequential], *, stacked: bool = False) -> nn.Module:
+        if self.shared_trunk:
+            return networks[0]
+        if stacked:
+            return StackedNetworks(networks).eval().requires_grad_(False)
+        return ColumnEnsemble(networks)
+
+    def _networks(self) -> list[nn.Sequential]:
+        return self.networks_
+
+    def _rebuild(self) -> None:
+        """Networks without weights, to be filled from a file."""
+        self.networks_ = self._fresh_networks(0)
+
+    def _identity(self) -> dict[str, Any]:
+        matrix = self.codebook_.matrix
+        together = self.strategy == "stacked"
+        return {
+            "codebook": hashlib.sha256(f"{matrix.shape}".encode() + matrix.tobytes()).hexdigest(),
+            "shared_trunk": self.shared_trunk,
+            "stacked": together,
+            "decoding": self.decoding,
+        }
+
+    # ------------------------------------------------------------ prediction
+
+    def column_module(self, *, stacked: bool = False) -> nn.Module:
+        """The logits of the columns as a torch module, (n_samples, n_columns).
+
+        Parameters
+        ----------
+        stacked : bool, default=False
+            As one stacked network, which is quicker on a GPU, instead of one after the other.
+        """
+        return self._columns(self._copies(), stacked=stacked).eval()
+
+    def as_module(self, output: str | None = None, *, stacked: bool = False) -> nn.Module:
+        """The whole model as a torch module: inputs in the scale of X to scores of classes.
+
+        It is a copy in evaluation mode, for attacks, certificates and other tools.
+
+        Parameters
+        ----------
+        output : {"scores", "log", "log-likelihood", "logits", "hamming"}, optional
+            The form of the scores, see :class:`CodeDecoder`; by default that of `decoding`,
+            which is the one that predicts.
+        stacked : bool, default=False
+            As for :meth:`column_module`.
+        """
+        return self._assembled(self._copies(), output, stacked=stacked)
+
+    def _assembled(
+        self, networks: list[nn.Sequential], output: str | None, *, stacked: bool = False
+    ) -> nn.Module:
+        columns = self._columns(networks, stacked=stacked)
+        decoder = CodeDecoder(self.codebook_, self.decoding if output is None else output)
+        return nn.Sequential(columns, decoder).eval()
+
+    def column_scores(self, X: Any) -> Floats:
+        """The logits of all columns: positive on the +1 side."""
+        check_is_fitted(self, "records_")
+        return self._evaluate(self._columns(self._networks()), X)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Probabilities of the classes, coupled from those of the columns.
+
+        Their order can differ from that of the scores, see :func:`ecoc.multiclass.couple`.
+        """
+        logits = self.column_scores(X)
+        return couple((np.tanh(logits / 2) + 1) / 2, self.codebook_.matrix)
+
+    def margin(self, X: Any) -> npt.NDArray[np.int64]:
+        """How many columns may change sides before Hamming decoding can change its mind."""
+        matrix = self.codebook_.matrix
+        logits = self.column_scores(X)
+        rows = self.decision_function(X).argmax(axis=1)
+        return hamming_margin(logits, matrix, rows)
+
+    @property
+    def code_book_(self) -> npt.NDArray[np.int8]:
+        """The matrix of the codebook."""
+        check_is_fitted(self, "records_")
+        return self.codebook_.matrix
+
+
+def _check_one_logit(network: nn.Module, shape: tuple[int, ...]) -> None:
+    import torch
+
+    found = network.eval()(torch.zeros(2, *shape))
+    if tuple(found.shape) != (2, 1):
+        raise InvalidInputError(
+            "A network of a column must return one output for each sample, of shape (n, 1), not "
+            f"{tuple(found.shape)}."
+        )

@@ -1,0 +1,116 @@
+"""The decoder as a torch module: from the logits of columns to scores of classes."""
+
+from __future__ import annotations
+
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from ecoc._checks import check_choice
+from ecoc.codes import Codebook
+from ecoc.codes.validation import as_entries
+from ecoc.errors import InvalidInputError
+
+__all__ = ["OUTPUTS", "CodeDecoder"]
+
+OUTPUTS = ("scores", "log", "log-likelihood", "logits", "hamming")
+"""The forms in which a decoder scores classes; the largest score wins in each."""
+
+
+class CodeDecoder(nn.Module):
+    r"""Score each class from the logits of the columns, with gradients.
+
+    A positive logit :math:`z_l` means the +1 side of column l, whose probability is
+    :math:`r_l = 1 / (1 + \exp(-z_l))`. Prediction and attack go through the same module.
+
+    Parameters
+    ----------
+    matrix : Codebook or array-like of shape (n_classes, n_columns)
+        Entries -1, 0 and +1.
+    output : {"scores", "log", "log-likelihood", "logits", "hamming"}, default="scores"
+        - ``"scores"``: equation 20 of Gupta & Amin (2021), the probability of the class's
+          side, as the mean over the columns that use the class. Its gradient vanishes with
+          the columns' certainty, and in float32 it is exactly 0 beyond logits of about 100.
+        - ``"log"``: the logarithm of the same, computed from logarithms: finite for every
+          finite logit, and with a gradient where a score itself has become 0.
+        - ``"log-likelihood"``: the mean logarithm of the probabilities, which is minus the
+          logistic loss of the codeword. Every column that is on the wrong side keeps a
+          gradient, however certain it is.
+        - ``"logits"``: the codeword times the logits, divided by the number of columns that
+          use the class if the code is ternary. Nothing saturates.
+        - ``"hamming"``: minus the Hamming distance between codeword and signs (a zero of
+          either counts one half). Its gradient is 0 everywhere.
+    normalise : bool, default=True
+        Means over the columns that use a class. With False ``"scores"`` and ``"log"`` are
+        the raw sums of equation 20, ``"log-likelihood"`` and ``"logits"`` sums as well.
+
+    Examples
+    --------
+    >>> decoder = CodeDecoder([[1, 1], [1, -1], [-1, 0]])
+    >>> decoder(torch.tensor([[2.0, -1.0]])).round(decimals=2)
+    tensor([[0.5700, 0.8100, 0.1200]])
+    >>> CodeDecoder([[1, 1], [1, -1], [-1, 0]], "logits")(torch.tensor([[2.0, -1.0]]))
+    tensor([[ 0.5000,  1.5000, -2.0000]])
+    """
+
+    code: Tensor
+    used: Tensor
+
+    def __init__(
+        self,
+        matrix: Codebook | npt.ArrayLike,
+        output: str = "scores",
+        *,
+        normalise: bool = True,
+    ) -> None:
+        super().__init__()
+        self.output = check_choice("output", output, OUTPUTS)
+        self.normalise = normalise
+        entries = matrix.matrix if isinstance(matrix, Codebook) else as_entries(matrix)
+        code = torch.tensor(entries.tolist())
+        if not bool((code != 0).any(dim=1).all()):
+            raise InvalidInputError("matrix must use every class in at least one column.")
+        # Small integers are exact in every dtype, so the buffers follow that of the logits.
+        self.register_buffer("code", code.float(), persistent=False)
+        self.register_buffer("used", code.abs().sum(dim=1).float(), persistent=False)
+
+    def forward(self, logits: Tensor) -> Tensor:
+        """Score each class.
+
+        Parameters
+        ----------
+        logits : tensor of shape (n_samples, n_columns)
+            Any floating dtype, which is that of the result.
+
+        Returns
+        -------
+        tensor of shape (n_samples, n_classes)
+            Larger is better.
+        """
+        if logits.ndim != 2 or logits.shape[1] != self.code.shape[1]:
+            raise InvalidInputError(
+                f"logits must have shape (n_samples, {self.code.shape[1]}), "
+                f"not {tuple(logits.shape)}."
+            )
+        code, used = self.code.to(logits.dtype), self.used.to(logits.dtype)
+        if self.output == "hamming":
+            # Both terms are whole numbers or halves: the distance is exact.
+            return (torch.sign(logits) @ code.T - code.shape[1]) / 2
+        if self.output == "log":
+            sides = functional.logsigmoid(logits[:, None, :] * code)
+            sums = sides.masked_fill(code == 0, -torch.inf).logsumexp(dim=2)
+            return sums - used.log() if self.normalise else sums
+        if self.output == "logits":
+            sums = logits @ code.T
+            ternary = self.normalise and bool((code == 0).any())
+            return sums / used if ternary else sums
+        # Each side by a product of its own: of r and 1 - r the smaller one keeps its digits
+        # and its gradient, as it does in a softmax of two outputs.
+        side = torch.sigmoid if self.output == "scores" else functional.logsigmoid
+        sums = side(logits) @ code.clamp(min=0).T + side(-logits) @ code.clamp(max=0).neg().T
+        return sums / used if self.normalise else sums
+
+    def extra_repr(self) -> str:
+        """Classes, columns and form, for printing."""
+        return f"{self.code.shape[0]} classes, {self.code.shape[1]} columns, {self.output!r}"

@@ -1,0 +1,169 @@
+"""Auto-PGD: gradient steps with momentum, whose length is halved where progress ends."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+import torch
+from torch import Tensor
+
+from ecoc._checks import check_choice, check_int
+from ecoc.robustness.attacks.base import Attack
+from ecoc.robustness.attacks.search import Search
+from ecoc.robustness.geometry import Ball, unit
+from ecoc.robustness.losses import LOSSES
+
+__all__ = ["APGD"]
+
+_MOMENTUM = 0.75
+_SUCCESSES = 0.75
+"""A step is kept while this share of steps raises the loss."""
+
+
+@dataclass(frozen=True)
+class APGD(Attack):
+    """Auto-PGD (Croce & Hein 2020): no step size to choose.
+
+    Steps start at two radii and are halved, going back to the best point, where too few
+    steps raised the loss since the last checkpoint.
+
+    Parameters
+    ----------
+    steps : int, default=100
+        The number of steps of a run.
+    restarts : int, default=1
+        The number of runs on samples that still stand.
+    loss : {"cross-entropy", "margin", "dlr"}, default="margin"
+        What is raised, see :data:`ecoc.robustness.losses.LOSSES`.
+    random_start : bool, default=True
+        Whether the first run begins at a random point, as the others do, or at the sample.
+
+    Examples
+    --------
+    >>> _ = torch.manual_seed(0)
+    >>> model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+    >>> x = torch.rand(10, 4)
+    >>> y = model(x).argmax(1)
+    >>> APGD(steps=20)(model, x, y, epsilon=1.0)
+    <AttackResult: 10 of 10 broken>
+    """
+
+    steps: int = 100
+    restarts: int = 1
+    loss: str = "margin"
+    random_start: bool = True
+
+    def __post_init__(self) -> None:
+        check_int("steps", self.steps, minimum=1)
+        check_int("restarts", self.restarts, minimum=1)
+        check_choice("loss", self.loss, LOSSES)
+
+    def _run(self, search: Search) -> None:
+        for restart in range(self.restarts):
+            rows = search.standing
+            if not len(rows):
+                return
+            ball = search.ball.take(rows)
+            at_sample = restart == 0 and not self.random_start
+            self._climb(search, rows, ball.centre if at_sample else ball.sample(search.generator))
+
+    def _climb(self, search: Search, rows: Tensor, points: Tensor) -> None:
+        value, gradient = search.gradient(rows, points, self.loss)
+        state = _start(rows, points, value, gradient, search.ball.epsilon)
+        checkpoints = _checkpoints(self.steps)
+        last = 0
+        for step in range(1, self.steps + 1):
+            state = state.take(~search.broken[state.rows])
+            if not len(state.rows):
+                return
+            ball = search.ball.take(state.rows)
+            state.move(ball, _MOMENTUM if step > 1 else 1.0)
+            if step == self.steps:
+                search.look(state.rows, state.points)
+                return
+            state.judge(*search.gradient(state.rows, state.points, self.loss))
+            if step in checkpoints:
+                state.check(step - last)
+                last = step
+
+
+@dataclass
+class _State:
+    """A run: a row in each tensor for each sample that still stands."""
+
+    rows: Tensor
+    points: Tensor
+    before: Tensor
+    gradient: Tensor
+    value: Tensor
+    step: Tensor
+    best: Tensor
+    best_gradient: Tensor
+    best_value: Tensor
+    raised: Tensor
+    checked_value: Tensor
+    halved: Tensor
+
+    def take(self, keep: Tensor) -> _State:
+        """The run of some of its samples."""
+        if bool(keep.all()):
+            return self
+        return _State(*(getattr(self, field.name)[keep] for field in fields(self)))
+
+    def move(self, ball: Ball, momentum: float) -> None:
+        """Take a step along the gradient, with some of the last move."""
+        ahead = ball.project(self.points + self._each(self.step) * unit(self.gradient, ball.norm))
+        moved = momentum * (ahead - self.points) + (1 - momentum) * (self.points - self.before)
+        self.before, self.points = self.points, ball.project(self.points + moved)
+
+    def judge(self, value: Tensor, gradient: Tensor) -> None:
+        """Note the loss at the new point, and whether it is the best."""
+        self.raised += value > self.value
+        better = value > self.best_value
+        self.best = torch.where(self._each(better), self.points, self.best)
+        self.best_gradient = torch.where(self._each(better), gradient, self.best_gradient)
+        self.best_value = torch.where(better, value, self.best_value)
+        self.value, self.gradient = value, gradient
+
+    def check(self, steps: int) -> None:
+        """Halve the step and go back to the best point where it has stopped paying."""
+        few = self.raised < _SUCCESSES * steps
+        stuck = ~self.halved & (self.best_value <= self.checked_value)
+        self.halved = few | stuck
+        back = self._each(self.halved)
+        self.step = torch.where(self.halved, self.step / 2, self.step)
+        self.points = torch.where(back, self.best, self.points)
+        self.gradient = torch.where(back, self.best_gradient, self.gradient)
+        self.value = torch.where(self.halved, self.best_value, self.value)
+        self.checked_value = self.best_value
+        self.raised = torch.zeros_like(self.raised)
+
+    def _each(self, values: Tensor) -> Tensor:
+        return values.reshape(-1, *[1] * (self.points.ndim - 1))
+
+
+def _start(rows: Tensor, points: Tensor, value: Tensor, gradient: Tensor, epsilon: float) -> _State:
+    return _State(
+        rows=rows,
+        points=points,
+        before=points,
+        gradient=gradient,
+        value=value,
+        step=torch.full_like(value, 2 * epsilon, dtype=points.dtype),
+        best=points,
+        best_gradient=gradient,
+        best_value=value,
+        raised=torch.zeros_like(rows),
+        checked_value=value,
+        # As in the paper's condition 2, the first checkpoint cannot find that nothing changed.
+        halved=torch.ones_like(rows, dtype=torch.bool),
+    )
+
+
+def _checkpoints(steps: int) -> set[int]:
+    """The steps after which progress is judged; the gaps between them shrink."""
+    percents = [0, 22]
+    while percents[-1] < 100:
+        percents.append(percents[-1] + max(percents[-1] - percents[-2] - 3, 6))
+    return {math.ceil(percent * steps / 100) for percent in percents[1:]}

@@ -1,0 +1,278 @@
+"""Networks bounded by linear functions of the input, carried backward through them (CROWN)."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from ecoc.errors import InvalidInputError
+from ecoc.nn.intervals import interval_bounds
+from ecoc.nn.layers import InputScaling, LogitDifference
+from ecoc.robustness.certificates.backward import Forms, pull_affine, pull_relu
+from ecoc.robustness.certificates.ibp import IntervalBounds, NetworkBounds
+from ecoc.robustness.certificates.region import Floats, Interval, Region
+
+__all__ = ["CrownBounds", "affine_blocks"]
+
+_AFFINE = (
+    nn.Linear,
+    nn.Conv2d,
+    nn.AvgPool2d,
+    nn.AdaptiveAvgPool2d,
+    nn.BatchNorm2d,
+    nn.Flatten,
+    nn.Unflatten,
+    nn.Identity,
+    nn.Dropout,
+    InputScaling,
+    LogitDifference,
+)
+"""Layers that are affine in evaluation mode."""
+
+_AT_ONCE = 64
+"""Neurons of a dense layer that are bounded together."""
+
+_MOST_NEURONS = 16_384
+"""A layer with more undecided neurons than this keeps the bounds of interval arithmetic."""
+
+
+class CrownBounds(NetworkBounds):
+    """Backward linear bounds (Zhang et al. 2018) for sequential networks of columns.
+
+    Every ReLU whose input can have both signs is put between two straight lines. Then any
+    linear combination of the outputs is bounded below by a linear function of the input,
+    whose least value over the region is known. The ranges of the ReLUs' inputs are found in
+    the same way, layer by layer, and never taken wider than interval arithmetic says.
+
+    Networks may have linear layers, convolutions, average pooling, batch normalisation,
+    flattening, and ReLU.
+
+    Examples
+    --------
+    >>> network = nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1))
+    >>> for layer, weight in ((network[0], [[1.0], [-1.0]]), (network[2], [[1.0, -1.0]])):
+    ...     layer.weight.data, layer.bias.data = torch.tensor(weight), torch.zeros(len(weight))
+    >>> found = CrownBounds([network], [[0.1]], Region(box=None)).bounds(0.2)  # relu(x) - relu(-x)
+    >>> found.lower.round(2), found.upper.round(2)
+    (array([[-0.1]]), array([[0.3]]))
+    """
+
+    joint = True
+
+    def __init__(
+        self, networks: Sequence[nn.Module], points: npt.ArrayLike, region: Region
+    ) -> None:
+        super().__init__(networks, points, region)
+        self._blocks = [affine_blocks(network) for network in self.networks]
+        self._intervals = IntervalBounds(self.networks, self.points, region)
+        self._sizes = [self._n_outputs(network) for network in self.networks]
+        self._last: tuple[Floats, list[_Relaxed]] | None = None
+
+    def bounds(self, epsilon: npt.ArrayLike) -> Interval:
+        """Bounds of every column by itself; the better of this and interval arithmetic."""
+        lower, upper = [], []
+        for relaxed, size in zip(self._relaxed(epsilon), self._sizes, strict=True):
+            unit = torch.eye(size, dtype=torch.float64)
+            least = relaxed.least_of(relaxed.below(relaxed.for_all(torch.cat([unit, -unit]))))
+            lower.append(least[:size].T.numpy())
+            upper.append(-least[size:].T.numpy())
+        found = self.widened(np.hstack(lower), np.hstack(upper))
+        crude = self._intervals.bounds(epsilon)
+        return Interval(np.maximum(found.lower, crude.lower), np.minimum(found.upper, crude.upper))
+
+    def combined(self, epsilon: npt.ArrayLike, forms: Floats) -> Floats:
+        """The linear bounds of all networks are added up before their least value is taken."""
+        # Forms first, as the coefficients that go backward have them.
+        coefficients = torch.from_numpy(np.ascontiguousarray(forms.transpose(1, 0, 2)))
+        networks = self._relaxed(epsilon)
+        parts = []
+        for relaxed, part in zip(networks, torch.split(coefficients, self._sizes, 2), strict=True):
+            if part.shape[2] > 1:
+                parts.append(relaxed.below(part))
+                continue
+            # One bound from below and one from above serve all combinations.
+            sides = torch.tensor([[1.0], [-1.0]], dtype=torch.float64)
+            weights = torch.cat([part.clamp(min=0), (-part).clamp(min=0)], 2)
+            parts.append(relaxed.below(relaxed.for_all(sides)).mixed(weights))
+        total = functools.reduce(Forms.plus, parts)
+        least = networks[0].least_of(total).T.numpy()
+        found = self.widened(least, least, np.abs(forms).sum(axis=2)).lower
+        return np.maximum(found, self._intervals.combined(epsilon, forms))
+
+    def _relaxed(self, epsilon: npt.ArrayLike) -> list[_Relaxed]:
+        """The networks around the points; those of the last radius are kept."""
+        radii = np.broadcast_to(epsilon, len(self.points)).astype(np.float64)
+        if self._last is None or not np.array_equal(self._last[0], radii):
+            points = torch.from_numpy(self.points)
+            lower, upper = self.hull(radii)
+            radius = torch.from_numpy(radii) if self.region.norm == "l2" else None
+            relaxed = [_Relaxed(blocks, points, lower, upper, radius) for blocks in self._blocks]
+            self._last = radii, relaxed
+        return self._last[1]
+
+    def _n_outputs(self, network: nn.Module) -> int:
+        with torch.no_grad():
+            return int(network(torch.from_numpy(self.points[:1])).shape[1])
+
+
+def affine_blocks(network: nn.Module) -> list[nn.Sequential]:
+    """The affine parts of a network, with a ReLU between each and the next.
+
+    Examples
+    --------
+    >>> [len(block) for block in affine_blocks(nn.Sequential(nn.Flatten(), nn.Linear(4, 3)))]
+    [2]
+    """
+    blocks: list[list[nn.Module]] = [[]]
+    for layer in _flat(network):
+        if isinstance(layer, nn.ReLU):
+            blocks.append([])
+        elif type(layer) in _AFFINE:
+            blocks[-1].append(layer)
+        else:
+            known = ", ".join(sorted(kind.__name__ for kind in (*_AFFINE, nn.ReLU)))
+            raise InvalidInputError(
+                f"Backward linear bounds are known for {known}, not for {type(layer).__name__}. "
+                "Use method='ibp' or 'smoothing'."
+            )
+    return [nn.Sequential(*block) for block in blocks]
+
+
+def _flat(network: nn.Module) -> list[nn.Module]:
+    if type(network) is nn.Sequential:
+        return [layer for part in network for layer in _flat(part)]
+    return [network]
+
+
+@dataclass(frozen=True, eq=False)
+class _Lines:
+    """Between which two lines each ReLU lies: the lower one goes through 0."""
+
+    lower_slope: Tensor
+    upper_slope: Tensor
+    upper_constant: Tensor
+
+    @classmethod
+    def over(cls, low: Tensor, high: Tensor) -> _Lines:
+        undecided = (low < 0) & (high > 0)
+        width = torch.where(undecided, high - low, 1.0)
+        on = (low >= 0).double()
+        # Of the lower lines with slopes 0 and 1 the one that leaves the smaller triangle.
+        lower = torch.where(undecided, (high > -low).double(), on)
+        upper = torch.where(undecided, high / width, on)
+        constant = torch.where(undecided, -low * high / width, 0.0)
+        return cls(lower, upper, constant)
+
+
+class _Relaxed:
+    """One network around some points, its ReLUs replaced by lines."""
+
+    def __init__(
+        self,
+        blocks: list[nn.Sequential],
+        points: Tensor,
+        lower: Tensor,
+        upper: Tensor,
+        radius: Tensor | None,
+    ) -> None:
+        self.points, self.lower, self.upper, self.radius = points, lower, upper, radius
+        self.blocks: list[list[tuple[nn.Module, tuple[int, ...]]]] = []
+        self.lines: list[_Lines] = []
+        low, high = lower, upper
+        for depth, block in enumerate(blocks):
+            # The layers of the block with the shape of what each of them takes.
+            self.blocks.append([])
+            below, above = low, high
+            for layer in block:
+                self.blocks[-1].append((layer, tuple(below.shape[1:])))
+                below, above = interval_bounds(layer, below, above)
+            if depth == len(blocks) - 1:
+                self.outputs = tuple(below.shape[1:])
+                break
+            below, above = self._tightened(depth, below, above)
+            self.lines.append(_Lines.over(below, above))
+            low, high = below.clamp(min=0), above.clamp(min=0)
+
+    def _tightened(self, depth: int, low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
+        """Bounds on the inputs of a layer of ReLUs, better than interval arithmetic's."""
+        if depth == 0 and self.radius is None and len(self.blocks[0]) == 1:
+            return low, high  # exact already
+        low, high = low.clone(), high.clone()
+        undecided = ((low < 0) & (high > 0)).any(0)
+        if int(undecided.sum()) > _MOST_NEURONS:
+            return low, high
+        if undecided.ndim == 3:
+            # The neurons at one place of an image see the same window of the one before.
+            for row, column in undecided.any(0).nonzero().tolist():
+                channels = undecided[:, row, column].nonzero()[:, 0]
+                unit = torch.eye(len(undecided), dtype=torch.float64)[channels, :, None, None]
+                below, above = self._range(unit, tuple(low.shape[1:]), (row, column), depth)
+                here = low[:, channels, row, column]
+                low[:, channels, row, column] = torch.maximum(here, below)
+                here = high[:, channels, row, column]
+                high[:, channels, row, column] = torch.minimum(here, above)
+            return low, high
+        for neurons in torch.split(undecided.nonzero()[:, 0], _AT_ONCE):
+            unit = torch.eye(len(undecided), dtype=torch.float64)[neurons]
+            below, above = self._range(unit, tuple(low.shape[1:]), (0, 0), depth)
+            low[:, neurons] = torch.maximum(low[:, neurons], below)
+            high[:, neurons] = torch.minimum(high[:, neurons], above)
+        return low, high
+
+    def _range(
+        self, unit: Tensor, shape: tuple[int, ...], corner: tuple[int, int], depth: int
+    ) -> tuple[Tensor, Tensor]:
+        """Bounds on single neurons of a block's output: samples x neurons each."""
+        both = self.for_all(torch.cat([unit, -unit]))
+        least = self.least_of(self.pulled(both, shape, corner, depth)).T
+        return least[:, : len(unit)], -least[:, len(unit) :]
+
+    def for_all(self, forms: Tensor) -> Tensor:
+        """The same coefficients (n_forms x ...) for every sample."""
+        return forms[:, None].expand(-1, len(self.points), *forms.shape[1:])
+
+    def below(self, forms: Tensor) -> Forms:
+        """Linear functions of the input that lie below combinations of the outputs."""
+        return self.pulled(forms, self.outputs, (0, 0), len(self.blocks) - 1)
+
+    def pulled(
+        self, forms: Tensor, shape: tuple[int, ...], corner: tuple[int, int], depth: int
+    ) -> Forms:
+        """Linear functions of the input that lie below combinations of a block's outputs.
+
+        Parameters
+        ----------
+        forms : tensor of shape (n_forms, n_samples, *window)
+            The coefficients.
+        shape, corner
+            What they are a window of, and where.
+        depth : int
+            Which block.
+        """
+        constants = torch.zeros(forms.shape[:2], dtype=torch.float64)
+        found = Forms(forms, constants, shape, corner)
+        for place in range(depth, -1, -1):
+            for layer, taken in reversed(self.blocks[place]):
+                found = pull_affine(layer, found, taken)
+            if place > 0:
+                lines = self.lines[place - 1]
+                found = pull_relu(found, lines.lower_slope, lines.upper_slope, lines.upper_constant)
+        return found
+
+    def least_of(self, forms: Forms) -> Tensor:
+        """The least values of linear functions over the region: forms x samples."""
+        window = forms.window.flatten(2)
+        low, high, centre = (
+            forms.cut(end).flatten(1) for end in (self.lower, self.upper, self.points)
+        )
+        least = (window.clamp(min=0) * low + window.clamp(max=0) * high).sum(2)
+        if self.radius is not None:
+            in_ball = (window * centre).sum(2) - self.radius * window.norm(dim=2)
+            least = torch.maximum(least, in_ball)
+        return least + forms.constants

@@ -1,0 +1,109 @@
+"""Which attacks an evaluation runs: the paper's, and a battery that gets around saturation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ecoc.robustness.attacks import (
+    APGD,
+    PGD,
+    Attack,
+    EveryTarget,
+    HopSkipJump,
+    Noise,
+    Square,
+)
+from ecoc.robustness.victims import Victim
+
+__all__ = ["PROTOCOLS", "Protocol", "Stage", "black_box_stages", "paper_stage", "strong_stages"]
+
+Protocol = Literal["paper", "strong"]
+PROTOCOLS: tuple[Protocol, ...] = ("paper", "strong")
+"""The names that an evaluation knows."""
+
+_LOSS_NAMES = {"cross-entropy": "ce", "margin": "cw", "dlr": "dlr"}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One attack of an evaluation.
+
+    Attributes
+    ----------
+    name : str
+        What stands in results.
+    attack : Attack
+        What is run.
+    head : str, optional
+        The form of scores that it pushes on; what decides if None.
+    kind : {"gradient", "black-box", "noise"}
+        What the attack needs; signs of masked gradients compare them.
+    """
+
+    name: str
+    attack: Attack
+    head: str | None = None
+    kind: Literal["gradient", "black-box", "noise"] = "gradient"
+
+
+def paper_stage(victim: Victim, steps: int = 100) -> Stage:
+    """The attack of Gupta & Amin (2021): PGD with cross-entropy on the scores of equation 20.
+
+    It starts at the sample, as their released code does. A model without a codebook is
+    attacked on its logits.
+    """
+    head = "scores" if "scores" in victim.heads else "logits"
+    return _stage(PGD(steps=steps, loss="cross-entropy", random_start=False), head)
+
+
+def strong_stages(victim: Victim, n_classes: int) -> list[Stage]:
+    """The battery that runs after the paper's attack, on samples that still stand.
+
+    Cheap attacks that break most of what can be broken come first; Square comes last, where
+    whatever it still finds says that gradients were of no use.
+    """
+    if victim.is_black_box:
+        return black_box_stages()
+    coded = "scores" in victim.heads
+    stages = [
+        _stage(PGD(steps=20, loss="margin", random_start=False), "logits"),
+        _stage(APGD(steps=50), "logits"),
+    ]
+    if coded:
+        stages += [
+            _stage(APGD(steps=50), "sharp"),
+            _stage(APGD(steps=30), "tempered"),
+            _stage(APGD(steps=30, loss="cross-entropy"), "tempered-log"),
+            _stage(APGD(steps=30, loss="cross-entropy"), "log"),
+            _stage(APGD(steps=30, loss="cross-entropy"), "scores"),
+            _stage(APGD(steps=30), "scores"),
+        ]
+    else:
+        stages.append(_stage(APGD(steps=50, loss="cross-entropy"), "logits"))
+        if n_classes > 2:
+            stages.append(_stage(APGD(steps=50, loss="dlr"), "logits"))
+    best = "sharp" if coded else "logits"
+    if n_classes > 2:
+        every = EveryTarget(APGD(steps=20, random_start=False))
+        stages.append(Stage(f"every-target-cw-{best}", every, best))
+    return [
+        *stages,
+        Stage(f"apgd-restarts-cw-{best}", APGD(steps=50, restarts=2), best),
+        Stage("noise", Noise(), None, "noise"),
+        Stage(f"square-{best}", Square(queries=500), best, "black-box"),
+    ]
+
+
+def black_box_stages() -> list[Stage]:
+    """What can be run without gradients: from scores, and from predicted classes alone."""
+    walk = HopSkipJump(steps=10, samples=30)
+    return [
+        Stage("noise", Noise(), None, "noise"),
+        Stage("square", Square(queries=1000), None, "black-box"),
+        Stage("hop-skip-jump", walk, None, "black-box"),
+    ]
+
+
+def _stage(attack: PGD | APGD, head: str) -> Stage:
+    return Stage(f"{type(attack).__name__.lower()}-{_LOSS_NAMES[attack.loss]}-{head}", attack, head)

@@ -1,0 +1,134 @@
+"""``RobustnessResult``: what an evaluation found, as a value that plots and stores itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from ecoc.errors import FileFormatError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["RobustnessResult"]
+
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class RobustnessResult:
+    """Accuracies under attack, with what cast doubt on them.
+
+    An accuracy under attack is an upper bound on the accuracy that is left: a better attack
+    could lower it. A certified accuracy is a lower bound, by proof.
+
+    Attributes
+    ----------
+    epsilons : tuple of float
+        The radii, increasing.
+    clean : float
+        The accuracy without attack.
+    attacked : tuple of float
+        For each radius, the share of samples that are classified correctly and that no
+        attack has broken at this radius or a smaller one.
+    paper : tuple of float, optional
+        The same under the paper's attack alone; None for a model without gradients.
+    certified : tuple of float, optional
+        For each radius, the share of samples that are classified correctly and certified;
+        None without certificates.
+    warnings : tuple of str
+        Signs that gradients are masked, and limits that came first.
+    protocol, norm : str
+        As asked for.
+    broken_at : tuple of float or None
+        For each sample the smallest radius at which it was broken: 0 if it is misclassified
+        as it is, None if it stands at every radius.
+    broken_by : tuple of str or None
+        For each sample the attack that did it; "clean" if none was needed, "rounding" if
+        the order of additions is enough to change the decision.
+    zero_gradients : mapping of str to float
+        For each attack with gradients the share of these that were exactly zero.
+    complete : bool
+        Whether every attack was run; False if a limit came first.
+    seconds : float
+        How long it took.
+
+    Examples
+    --------
+    >>> result = RobustnessResult((0.1, 0.2), 0.9, (0.5, 0.1), protocol="strong", norm="linf")
+    >>> print(result)
+    strong protocol, linf, clean 90.0 %
+    epsilon  attacked
+        0.1    50.0 %
+        0.2    10.0 %
+    >>> RobustnessResult.from_dict(result.to_dict()) == result
+    True
+    """
+
+    epsilons: tuple[float, ...]
+    clean: float
+    attacked: tuple[float, ...]
+    paper: tuple[float, ...] | None = None
+    certified: tuple[float, ...] | None = None
+    warnings: tuple[str, ...] = ()
+    protocol: str = "strong"
+    norm: str = "linf"
+    broken_at: tuple[float | None, ...] = ()
+    broken_by: tuple[str | None, ...] = ()
+    zero_gradients: Mapping[str, float] | None = None
+    complete: bool = True
+    seconds: float = 0.0
+
+    @property
+    def n_samples(self) -> int:
+        """How many samples were attacked."""
+        return len(self.broken_at)
+
+    @property
+    def found_by(self) -> dict[str, int]:
+        """How many samples each attack broke first, the most successful first."""
+        return dict(Counter(name for name in self.broken_by if name is not None).most_common())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as what JSON can hold."""
+        return {"version": _VERSION, **asdict(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> RobustnessResult:
+        """What :meth:`to_dict` returned, also after a detour through JSON."""
+        fields: dict[str, Any] = dict(data)
+        if fields.pop("version", None) != _VERSION:
+            raise FileFormatError(f"A robustness result must have version {_VERSION}.")
+        try:
+            for name, value in fields.items():
+                fields[name] = tuple(value) if isinstance(value, list) else value
+            return cls(**fields)
+        except TypeError as error:
+            raise FileFormatError(f"Not a robustness result: {error}.") from error
+
+    def plot(self, ax: Axes | None = None) -> Figure:
+        """Draw the accuracies over the radius.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a figure of its own by default.
+        """
+        from ecoc.robustness.plotting import plot_robustness
+
+        return plot_robustness(self, ax)
+
+    def __str__(self) -> str:
+        columns = {"attacked": self.attacked, "paper": self.paper, "certified": self.certified}
+        shown = {name: values for name, values in columns.items() if values is not None}
+        lines = [
+            f"{self.protocol} protocol, {self.norm}, clean {self.clean:.1%}".replace("%", " %"),
+            "epsilon" + "".join(f"{name:>10}" for name in shown),
+        ]
+        for i, epsilon in enumerate(self.epsilons):
+            cells = (f"{100 * values[i]:.1f} %" for values in shown.values())
+            lines.append(f"{epsilon:>7g}" + "".join(f"{cell:>10}" for cell in cells))
+        return "\n".join([*lines, *(f"warning: {warning}" for warning in self.warnings)])

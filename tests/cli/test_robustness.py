@@ -1,0 +1,110 @@
+"""Attacking and certifying from the command line, in this process."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from tests.multiclass.cases import blobs
+
+from ecoc.cli import main
+from ecoc.nn import ECOCNetworkClassifier
+
+X, y = blobs(n_classes=3, n_features=2, per_class=12, spread=1.0)
+X = (X - X.min()) / (X.max() - X.min())
+LABELS = np.array(["ant", "bee", "cat"])[y]
+
+
+def ecoc(*arguments, expect=0):
+    result = CliRunner().invoke(main, list(map(str, arguments)))
+    assert result.exit_code == expect, result.output
+    assert "Traceback" not in result.stderr
+    return result
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    with (folder / "data.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["length", "width", "kind"])
+        writer.writerows([*values, label] for values, label in zip(X.tolist(), LABELS, strict=True))
+    ecoc(
+        *("fit", folder / "data.csv", "-t", "kind", "--learner", "logistic", "--folds", 2),
+        *("-o", folder / "table.skops"),
+    )
+    network = ECOCNetworkClassifier(architecture="mlp", epochs=3, random_state=0)
+    network.fit(X.astype(np.float32), LABELS).save(folder / "network.safetensors")
+    np.savez(folder / "data.npz", X=X, y=LABELS)
+    return folder
+
+
+def test_a_table_model_is_attacked(folder):
+    page = folder / "attack.html"
+    arguments = ["attack", folder / "table.skops", "--data", folder / "data.csv", "--eps", "3,0.01"]
+    result = ecoc(*arguments, "--samples", 8, "--report", page)
+    assert "standard deviations" in result.stdout
+    assert "Robustness under attack" in page.read_text()
+    found = json.loads(ecoc(*arguments, "--samples", 8, "--json").stdout)
+    assert found["epsilons"] == [0.01, 3.0]
+    assert found["attacked"][1] == 0
+    assert all(c <= a for c, a in zip(found["certified"], found["attacked"], strict=True))
+
+
+def test_a_table_model_is_certified(folder):
+    page = folder / "certificate.html"
+    result = ecoc(
+        *("certify", folder / "table.skops", "--data", folder / "data.csv", "--eps", "0.01,9"),
+        *("--samples", 10, "--report", page),
+    )
+    assert "linear bounds" in result.stdout
+    assert "does not change the decision" in page.read_text()
+
+
+def test_a_network_is_certified_and_attacked(folder):
+    model, data = folder / "network.safetensors", folder / "data.npz"
+    certified = json.loads(
+        ecoc("certify", model, "--data", data, "--eps", "0.001,0.5", "--json").stdout
+    )
+    assert certified["method"] in {"crown", "ibp"}
+    attacked = json.loads(
+        ecoc(
+            *("attack", model, "--data", data, "--eps", "0.001,0.5", "--samples", 6),
+            *("--protocol", "paper", "--no-certificates", "--json"),
+        ).stdout
+    )
+    assert attacked["certified"] is None
+    assert attacked["protocol"] == "paper"
+
+
+@pytest.mark.parametrize(
+    ("model", "data", "message"),
+    [
+        ("data.csv", "data.csv", "must be a .skops file"),
+        ("network.safetensors", "missing.npz", "neither the name of a data set nor an NPZ file"),
+        ("network.safetensors", "digits", "must have the 2 values"),
+        ("table.skops", "other.csv", "must be a column of"),
+    ],
+)
+def test_errors(folder, model, data, message):
+    (folder / "other.csv").write_text("length,width\n1,2\n")
+    source = data if data == "digits" else folder / data
+    result = ecoc("certify", folder / model, "--data", source, "--eps", "0.1", expect=1)
+    assert message in result.stderr
+
+
+def test_radii_must_be_numbers(folder):
+    result = ecoc(
+        "certify", folder / "table.skops", "--data", folder / "data.csv", "--eps", "a", expect=2
+    )
+    assert "numbers with commas" in result.stderr
+
+
+def test_a_report_must_be_a_page(folder):
+    result = ecoc(
+        *("attack", folder / "table.skops", "--data", folder / "data.csv", "--eps", "0.1"),
+        *("--report", "x.pdf"),
+        expect=2,
+    )
+    assert "must end in .html" in result.stderr

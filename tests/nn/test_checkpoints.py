@@ -1,0 +1,155 @@
+# X is what scikit-learn calls it
+import json
+import subprocess
+import sys
+
+import pytest
+import torch
+from tests.nn.cases import TERNARY, digits, tiny_mlp, weights
+
+from ecoc.errors import FileFormatError
+from ecoc.nn import ECOCNetworkClassifier, MulticlassTwin
+
+QUICK = {"architecture": tiny_mlp, "epochs": 3, "batch_size": 40, "learning_rate": 0.01}
+
+
+class StopAfter:
+    """An augmentation that changes nothing, and stops everything at a call."""
+
+    def __init__(self, calls):
+        self.calls = calls
+
+    def __call__(self, batch, generator):
+        self.calls -= 1
+        if self.calls == 0:
+            raise KeyboardInterrupt
+        return batch
+
+
+def run(folder, calls=10**9, kind=ECOCNetworkClassifier, seed=0, **parameters):
+    model = kind(
+        TERNARY,
+        **{**QUICK, **parameters},
+        augment=StopAfter(calls),
+        checkpoint=folder,
+        random_state=seed,
+    )
+    return model.fit(*digits())
+
+
+CASES = {
+    "in turn": {},
+    "stacked": {"strategy": "stacked"},
+    "early stopping": {"validation_fraction": 0.2, "patience": 1},
+    "sgd": {"optimizer": "sgd", "schedule": "cosine"},
+    "attacked": {"training": "adversarial", "attack_steps": 1},
+    "shared trunk": {"shared_trunk": True},
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_interrupted_run_ends_as_an_unbroken_one(name, tmp_path):
+    unbroken = run(None, **CASES[name])
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, calls=7, **CASES[name])
+    resumed = run(tmp_path, **CASES[name])
+    assert torch.equal(weights(resumed), weights(unbroken))
+    assert resumed.records_ == unbroken.records_
+
+
+def test_what_is_done_is_not_done_again(tmp_path):
+    finished = run(tmp_path)
+    again = run(tmp_path, calls=1)
+    assert torch.equal(weights(again), weights(finished))
+
+
+def test_the_twin_resumes_too(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, calls=6, kind=MulticlassTwin)
+    resumed = run(tmp_path, kind=MulticlassTwin)
+    assert torch.equal(weights(resumed), weights(run(None, kind=MulticlassTwin)))
+
+
+def test_without_a_seed_the_one_of_the_folder_is_taken(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, calls=7, seed=None)
+    resumed = run(tmp_path, seed=None)
+    seed = json.loads((tmp_path / "run.json").read_text())["seed"]
+    assert torch.equal(weights(resumed), weights(run(None, seed=seed)))
+
+
+KILLED = """
+import os, sys
+import torch
+from sklearn.datasets import load_digits
+from ecoc.nn import ECOCNetworkClassifier
+
+class Dies:
+    left = int(sys.argv[2])
+    def __call__(self, batch, generator):
+        Dies.left -= 1
+        if Dies.left == 0:
+            os._exit(9)
+        return batch
+
+def weights(folder):
+    X, y = load_digits(n_class=3, return_X_y=True)
+    model = ECOCNetworkClassifier(
+        "one-vs-rest", architecture="mlp", epochs=3, augment=Dies(), checkpoint=folder,
+        random_state=0,
+    ).fit(X, y)
+    return [p for network in model.networks_ for p in network.parameters()]
+
+resumed = weights(sys.argv[1])
+print(all(map(torch.equal, resumed, weights(None))), Dies.left)
+"""
+
+
+def test_a_killed_process_leaves_what_it_had(tmp_path):
+    def call(calls):
+        return subprocess.run(
+            [sys.executable, "-c", KILLED, tmp_path, str(calls)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    # 5 batches, 3 epochs, 3 columns: killed in the last epoch of the second column.
+    assert call(28).returncode == 9
+    assert (tmp_path / "column-0001.safetensors").exists()
+    resumed = call(-1)
+    assert resumed.returncode == 0, resumed.stderr
+    same, left = resumed.stdout.split()
+    assert same == "True"
+    assert int(left) == -1 - (4 * 5) - (9 * 5)  # four epochs were left, then nine unbroken
+
+
+def test_other_runs_are_refused(tmp_path):
+    run(tmp_path)
+    for changed in ({"epochs": 4}, {"seed": 1}, {"shared_trunk": True}):
+        with pytest.raises(FileFormatError, match="of another run"):
+            run(tmp_path, **changed)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda data: data[: len(data) // 2], "not a whole safetensors file"),
+        (lambda data: data[:-1] + bytes([data[-1] ^ 1]), "not those that were written"),
+        (lambda data: data.replace(b"ecoc-nn-checkpoint", b"ecoc-nn-checkpoinx"), "of the kind"),
+        (lambda data: b"", "not a whole safetensors file"),
+    ],
+)
+def test_damaged_checkpoints_are_refused(damage, message, tmp_path):
+    run(tmp_path)
+    path = tmp_path / "column-0001.safetensors"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(FileFormatError, match=message):
+        run(tmp_path)
+
+
+def test_a_damaged_record_of_the_run_is_refused(tmp_path):
+    run(tmp_path)
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(FileFormatError, match="not the record of a run"):
+        run(tmp_path)

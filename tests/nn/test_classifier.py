@@ -1,0 +1,204 @@
+# ruff: noqa: N806  # X is what scikit-learn calls it
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from tests.nn.cases import TERNARY, digits, tiny_cnn, tiny_mlp, weights
+from torch import nn
+
+from ecoc.codes import one_vs_one
+from ecoc.errors import InvalidInputError
+from ecoc.multiclass import LossBased
+from ecoc.nn import OUTPUTS, ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier
+
+QUICK = {"architecture": tiny_mlp, "epochs": 2, "learning_rate": 0.01, "random_state": 0}
+
+
+LEARNING = {**QUICK, "epochs": 12, "batch_size": 16}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return ECOCNetworkClassifier(TERNARY, **QUICK).fit(*digits())
+
+
+def test_it_learns_digits():
+    X, y = digits(10, 1000)
+    model = ECOCNetworkClassifier(epochs=4, batch_size=32, random_state=0)
+    assert model.fit(X[:700], y[:700]).score(X[700:], y[700:]) > 0.9
+    assert model.codebook_.min_row_distance == 10
+    assert model.codebook_reason_.startswith("optimal code")
+    assert [len(record.losses) for record in model.records_] == [4] * 20
+
+
+def test_prediction_attack_and_decoder_are_one(fitted):
+    X, _ = digits()
+    logits = fitted.column_scores(X)
+    module = fitted.as_module()
+    with torch.no_grad():
+        scores = module(torch.from_numpy(X)).numpy()
+        columns = fitted.column_module()(torch.from_numpy(X)).numpy()
+    assert columns == pytest.approx(logits)
+    assert fitted.decision_function(X) == pytest.approx(scores)
+    assert (fitted.predict(X) == fitted.classes_[scores.argmax(axis=1)]).all()
+    by_sums = LossBased("linear", normalise=True)(np.tanh(logits / 2), TERNARY)
+    assert (by_sums.argmax(axis=1) == scores.argmax(axis=1)).all()
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_every_form_is_offered_to_other_tools(fitted, output):
+    X, _ = digits()
+    inputs = torch.from_numpy(X[:5]).requires_grad_()
+    found = fitted.as_module(output)(inputs)
+    assert found.shape == (5, 4)
+    (gradient,) = torch.autograd.grad(found[:, 0].sum(), inputs)
+    assert bool(gradient.any()) == (output != "hamming")
+    stacked = fitted.as_module(output, stacked=True)
+    assert torch.allclose(stacked(inputs), found, atol=1e-5)
+
+
+def test_what_is_done_to_a_module_leaves_the_model_alone(fitted):
+    X, _ = digits()
+    before = fitted.decision_function(X)
+    module = fitted.as_module("log").double()
+    assert module(torch.from_numpy(X).double()).dtype == torch.float64
+    for parameter in module.parameters():
+        assert not parameter.requires_grad
+        parameter.zero_()
+    assert (fitted.decision_function(X) == before).all()
+
+
+def test_probabilities_and_margins(fitted):
+    X, _ = digits()
+    found = fitted.predict_proba(X)
+    assert found.shape == (len(X), 4)
+    assert found.sum(axis=1) == pytest.approx(np.ones(len(X)))
+    assert fitted.margin(X).shape == (len(X),)
+    assert (fitted.code_book_ == TERNARY).all()
+
+
+@pytest.mark.parametrize("kind", [ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier])
+def test_labels_can_be_text_and_images_vectors(kind):
+    X, y = digits(3, 90)
+    names = np.array(["ant", "bee", "cat"])[y]
+    models = [
+        kind(**{**QUICK, "architecture": tiny_cnn}, input_shape=shape).fit(images, names)
+        for images, shape in [
+            (X, None),
+            (X[:, 0], None),
+            (X.reshape(len(X), -1), (1, 8, 8)),
+            (torch.from_numpy(X), None),
+        ]
+    ]
+    assert set(models[0].predict(X)) <= {"ant", "bee", "cat"}
+    assert models[0].n_features_in_ == 64
+    expected = models[0].decision_function(X)
+    assert models[1].decision_function(X[:, 0]) == pytest.approx(expected, abs=1e-6)
+    assert models[2].decision_function(X.reshape(len(X), -1)) == pytest.approx(expected, abs=1e-6)
+    assert models[3].predict_proba(X).sum(axis=1) == pytest.approx(np.ones(len(X)))
+
+
+def test_inputs_keep_their_own_scale():
+    X, y = digits()
+    unit = ECOCNetworkClassifier(TERNARY, **QUICK).fit(X, y)
+    wide = ECOCNetworkClassifier(TERNARY, **QUICK, input_range=(-1, 3)).fit(4 * X - 1, y)
+    assert unit.input_range_ == (0.0, 1.0)
+    assert wide.input_range_ == (-1.0, 3.0)
+    assert wide.decision_function(4 * X - 1) == pytest.approx(unit.decision_function(X), abs=1e-4)
+
+
+def test_two_classes_have_one_column():
+    X, y = digits(2, 80)
+    model = ECOCNetworkClassifier(**LEARNING).fit(X, y)
+    assert model.codebook_.n_columns == 1
+    assert model.score(X, y) > 0.9
+    assert model.predict_proba(X).shape == (80, 2)
+
+
+def test_a_shared_trunk_is_one_network_with_an_output_for_each_column():
+    X, y = digits()
+    model = ECOCNetworkClassifier(TERNARY, shared_trunk=True, **LEARNING).fit(X, y)
+    assert len(model.networks_) == len(model.records_) == 1
+    assert model.column_scores(X).shape == (len(X), 3)
+    assert model.score(X, y) > 0.8
+
+
+def test_parameters_clone_and_change():
+    model = ECOCNetworkClassifier(one_vs_one(4), epochs=3)
+    assert clone(model).set_params(epochs=5).get_params()["epochs"] == 5
+    with pytest.raises(NotFittedError):
+        model.predict(digits()[0])
+
+
+def test_the_seed_decides():
+    X, y = digits()
+    same = [weights(ECOCNetworkClassifier(TERNARY, **QUICK).fit(X, y)) for _ in range(2)]
+    other = ECOCNetworkClassifier(TERNARY, **{**QUICK, "random_state": 1}).fit(X, y)
+    generator = ECOCNetworkClassifier(
+        TERNARY, **{**QUICK, "random_state": np.random.default_rng(5)}
+    ).fit(X, y)
+    assert torch.equal(same[0], same[1])
+    assert not torch.equal(same[0], weights(other))
+    assert not torch.equal(same[0], weights(generator))
+
+
+def two_outputs(input_shape, n_outputs):
+    return tiny_mlp(input_shape, 2)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"epochs": 0}, "epochs must be at least 1"),
+        ({"optimizer": "adm"}, "Did you mean 'adam'"),
+        ({"schedule": "cosin"}, "Did you mean 'cosine'"),
+        ({"training": "robust"}, "training must be one of"),
+        ({"strategy": "process"}, "Did you mean 'processes'"),
+        ({"decoding": "score"}, "Did you mean 'scores'"),
+        ({"attack_through": "code"}, "attack_through must be one of"),
+        ({"device": "gpu"}, "device must be 'auto'"),
+        ({"augment": 3}, "augment must be a function"),
+        ({"augment": lambda batch, generator: batch[:1]}, "augment must return a batch"),
+        ({"patience": 2}, "patience needs validation samples"),
+        ({"validation_fraction": 2}, "validation_fraction must be at most 0.9"),
+        ({"input_shape": (1, 8, 9)}, "as many values"),
+        ({"input_range": (0, 0.5)}, "must hold all of X"),
+        ({"input_range": (1, 0)}, "low < high"),
+        ({"architecture": two_outputs}, r"shape \(n, 1\), not \(2, 2\)"),
+        ({"architecture": "resnet18", "training": "ibp"}, "training='ibp' needs a network"),
+        ({"codebook": "one-vs-none"}, "codebook must be one of"),
+    ],
+)
+def test_parameters_that_cannot_be_are_refused(parameters, message):
+    X, y = digits()
+    with pytest.raises(InvalidInputError, match=message):
+        ECOCNetworkClassifier(**{**QUICK, "codebook": TERNARY, **parameters}).fit(X, y)
+
+
+def test_data_that_cannot_be_are_refused(fitted):
+    X, y = digits()
+    model = ECOCNetworkClassifier(TERNARY, **QUICK)
+    with pytest.raises(InvalidInputError, match="only one class"):
+        model.fit(X[:5], [1] * 5)
+    with pytest.raises(InvalidInputError, match="NaN or infinite"):
+        model.fit(np.where(X > 0.9, np.nan, X), y)
+    with pytest.raises(InvalidInputError, match="X must have shape"):
+        model.fit(X[0, 0, 0], y)
+    with pytest.raises(InvalidInputError, match="array of numbers"):
+        model.fit(np.array([["a"]] * len(y)), y)
+    with pytest.raises(InvalidInputError, match=r"samples of shape \(1, 8, 8\)"):
+        fitted.predict(X[:, :, :4])
+
+
+def test_classes_that_are_absent_are_named():
+    X, y = digits(3, 90)
+    model = ECOCNetworkClassifier(one_vs_one(4).relabel(range(4)), **QUICK)
+    with pytest.warns(UserWarning, match="no sample of 3"):
+        model.fit(X, y)
+    assert model.codebook_.n_classes == 3
+
+
+def test_a_module_is_a_plain_torch_module(fitted):
+    assert isinstance(fitted.as_module(), nn.Module)
+    assert not fitted.as_module().training

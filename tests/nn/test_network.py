@@ -1,0 +1,27 @@
+# ruff: noqa: N806  # X is what scikit-learn calls it
+import pytest
+import torch
+from tests.nn.cases import digits, tiny_mlp
+
+from ecoc.errors import InvalidInputError
+from ecoc.nn import NetworkClassifier
+
+LEARNING = {
+    "architecture": tiny_mlp,
+    "epochs": 12,
+    "batch_size": 16,
+    "learning_rate": 0.01,
+    "random_state": 0,
+}
+
+
+def test_the_ordinary_network_offers_its_forms():
+    X, y = digits()
+    model = NetworkClassifier(**LEARNING).fit(X, y)
+    assert model.score(X, y) > 0.8
+    inputs = torch.from_numpy(X[:4])
+    logits = model.as_module()(inputs)
+    assert torch.allclose(model.as_module("scores")(inputs), logits.softmax(dim=1))
+    assert torch.allclose(model.as_module("log")(inputs), logits.log_softmax(dim=1))
+    with pytest.raises(InvalidInputError, match="output must be one of"):
+        model.as_module("hamming")

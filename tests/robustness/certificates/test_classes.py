@@ -1,0 +1,145 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.multiclass.cases import decodings
+
+from ecoc.multiclass import Hamming, LossBased, Soft
+from ecoc.robustness.certificates.classes import (
+    all_bits_hold,
+    flips_absorbed,
+    pairs_stand,
+    worst_leads,
+)
+from ecoc.robustness.certificates.columns import ColumnBounds
+from ecoc.robustness.certificates.linear import LinearBounds
+from ecoc.robustness.certificates.region import Interval, Region
+from ecoc.robustness.certificates.rules import rule_of
+
+
+class Free(ColumnBounds):
+    """Columns of which some may take either side and the others stay."""
+
+    safety = 0.0
+
+    def __init__(self, scores, loose):
+        self.scores = scores
+        self.loose = loose
+
+    def bounds(self, epsilon):
+        wide = np.where(self.loose, np.abs(self.scores) + 1, 0)
+        return Interval(self.scores - wide, self.scores + wide)
+
+
+def outcomes(scores, loose):
+    """All signs that the columns of one sample can have."""
+    options = [[-1.0, 0.0, 1.0] if free else [s] for s, free in zip(scores, loose, strict=True)]
+    return np.array(list(itertools.product(*options)))
+
+
+@given(case=decodings(max_samples=1), data=st.data())
+@settings(max_examples=80)
+def test_hamming_certificates_against_all_flips(case, data):
+    code, scores = case
+    places = st.lists(st.booleans(), min_size=code.n_columns, max_size=code.n_columns)
+    loose = np.array(data.draw(places))
+    if loose.sum() > 6:
+        loose[np.flatnonzero(loose)[6:]] = False
+    matrix = code.matrix.astype(float)
+    predicted = Hamming()(scores, matrix).argmax(axis=1)
+    columns = Free(scores, loose)
+    reachable = outcomes(scores[0], loose)
+    distances = -np.sign(reachable) @ matrix.T
+    own = distances[:, predicted[0]].copy()
+    distances[:, predicted[0]] = np.inf
+    stands = bool((own < distances.min(axis=1)).all())
+    by_pairs = bool(pairs_stand(columns, 0.1, rule_of("hamming"), matrix, predicted)[0])
+    by_count = bool(flips_absorbed(scores, columns.bounds(0.1), matrix, predicted)[0])
+    assert by_pairs == stands, "the bound by pairs is exact for free columns"
+    assert stands or not by_count, "counting is sound"
+    bits = bool(all_bits_hold(columns.bounds(0.1), matrix, predicted)[0])
+    used = matrix[predicted[0]] != 0
+    right = (matrix[predicted[0]] * reachable > 0)[:, used].all()
+    alike = [(row * matrix[predicted[0]] >= 0).all() for row in matrix]
+    assert bits == bool(right and sum(alike) == 1)
+
+
+def test_counting_allows_half_the_distance():
+    code = np.array([[1] * 7, [-1] * 7])
+    scores = np.ones((1, 7))
+    for flips in range(8):
+        wide = np.where(np.arange(7) < flips, 2.0, 0.5)
+        bounds = Interval(scores - wide, scores + wide)
+        assert flips_absorbed(scores, bounds, code, [0])[0] == (flips <= 3)
+
+
+def test_columns_that_do_not_separate_the_pair_do_not_count():
+    code = np.array([[1, 1, 1, 1, 1], [1, 1, -1, -1, -1]])
+    scores = np.ones((1, 5))
+    columns = Free(scores, np.array([True, True, True, False, False]))
+    assert pairs_stand(columns, 0.1, rule_of("hamming"), code, [0])[0]
+    assert not flips_absorbed(scores, columns.bounds(0.1), code, [0])[0]
+
+
+def test_a_tie_is_lost():
+    code = np.array([[1, 1], [1, -1], [-1, 1]])
+    for name in ("soft", "hamming", "logits"):
+        columns = Free(np.array([[1.0, 0.0]]), np.zeros(2, dtype=bool))
+        assert not pairs_stand(columns, 0.1, rule_of(name), code, [0])[0]
+        assert not pairs_stand(columns, 0.1, rule_of(name), code, [1])[0]
+
+
+@pytest.mark.parametrize("norm", ["linf", "l2"])
+def test_joint_bounds_are_exact_for_linear_columns(norm):
+    generator = np.random.default_rng(0)
+    matrix = np.array([[1, 1, 0, 1], [1, -1, 1, -1], [-1, 0, -1, 1]])
+    weights, bias = generator.normal(size=(4, 3)), generator.normal(size=4)
+    points = generator.random((20, 3))
+    columns = LinearBounds(weights, bias, points, Region(norm, None))
+    rule = rule_of("logits")
+    predicted = rule.predict(columns.scores, matrix)
+    found = worst_leads(columns, 0.1, rule, matrix, predicted)
+    signed = matrix / np.abs(matrix).sum(axis=1, keepdims=True)
+    for i, row in enumerate(predicted):
+        forms = np.delete((signed[row] - signed) @ weights / 2, row, axis=0)
+        lead = np.delete((signed[row] - signed) @ columns.scores[i] / 2, row)
+        worst = lead - 0.1 * np.linalg.norm(forms, ord=1 if norm == "linf" else 2, axis=1)
+        assert found[i] == pytest.approx(worst.min(), abs=1e-7)
+
+
+DECODERS = [
+    "soft",
+    "logits",
+    Soft(normalise=False),
+    LossBased("hinge"),
+    LossBased("hinge", normalise=True),
+    LossBased("logistic"),
+    LossBased("exponential", normalise=True),
+]
+
+
+@pytest.mark.parametrize("decoder", DECODERS, ids=str)
+@pytest.mark.parametrize("norm", ["linf", "l2"])
+def test_no_point_of_the_region_has_less_than_the_worst_lead(decoder, norm):
+    generator = np.random.default_rng(0)
+    matrix = np.array([[1, 1, 0, 1, 1], [1, -1, 1, -1, 0], [-1, 0, -1, 1, 1], [-1, 1, 1, -1, 1]])
+    weights, bias = generator.normal(size=(5, 4)), generator.normal(size=5)
+    points, epsilon, rule = generator.random((12, 4)), 0.15, rule_of(decoder)
+    columns = LinearBounds(weights, bias, points, Region(norm, None))
+    predicted = rule.predict(columns.scores, matrix)
+    found = worst_leads(columns, epsilon, rule, matrix, predicted)
+    columns.joint = False
+    apart = worst_leads(columns, epsilon, rule, matrix, predicted)
+    assert (found >= apart).all()
+    assert (found > apart + 1e-3).any()
+    change = generator.normal(size=(4000, 4))
+    change = np.sign(change) if norm == "linf" else change / np.linalg.norm(change, axis=1)[:, None]
+    for i, row in enumerate(predicted):
+        scores = (points[i] + epsilon * change) @ weights.T + bias
+        given = rule.decoder(scores, matrix)
+        lead = given[:, row] - np.delete(given, row, axis=1).max(axis=1)
+        assert lead.min() >= found[i]
+        if decoder == "logits":
+            assert lead.min() == pytest.approx(found[i], abs=0.02)

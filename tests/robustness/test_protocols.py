@@ -1,0 +1,37 @@
+from tests.robustness.networks import CodeModel, ordinary
+
+from ecoc.robustness.attacks import PGD, EveryTarget
+from ecoc.robustness.protocols import paper_stage, strong_stages
+from ecoc.robustness.victims import as_victim
+
+
+def test_the_papers_attack_is_as_its_text_says():
+    stage = paper_stage(as_victim(CodeModel(), None))
+    assert (stage.name, stage.head) == ("pgd-ce-scores", "scores")
+    assert stage.attack == PGD(steps=100, loss="cross-entropy", random_start=False)
+    assert paper_stage(as_victim(ordinary(), None), 30).name == "pgd-ce-logits"
+
+
+def test_the_battery_has_what_gets_around_saturation():
+    stages = strong_stages(as_victim(CodeModel(), None), 10)
+    names = [stage.name for stage in stages]
+    assert len(set(names)) == len(names)
+    assert {
+        "pgd-cw-logits",
+        "apgd-cw-logits",
+        "apgd-ce-log",
+        "apgd-ce-scores",
+        "apgd-cw-scores",
+        "every-target-cw-sharp",
+    } <= set(names)
+    # Whatever needs no gradients comes after all that do.
+    kinds = [stage.kind for stage in stages]
+    assert kinds == ["gradient"] * (len(kinds) - 2) + ["noise", "black-box"]
+
+
+def test_two_classes_have_no_other_targets_and_no_ratio():
+    victim = as_victim(ordinary(), None)
+    two, many = strong_stages(victim, 2), strong_stages(victim, 10)
+    assert "apgd-dlr-logits" in {stage.name for stage in many}
+    assert "apgd-dlr-logits" not in {stage.name for stage in two}
+    assert not any(isinstance(stage.attack, EveryTarget) for stage in two)
