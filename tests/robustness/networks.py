@@ -26,7 +26,7 @@ def samples(n=60, start=1300):
 def trained(n_outputs, loss):
     X, y = digits()
     inputs, labels = torch.tensor(X[:1200]), torch.tensor(y[:1200])
-    with torch.random.fork_rng():
+    with torch.random.fork_rng(), torch.enable_grad():
         torch.manual_seed(0)
         network = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, n_outputs))
         optimizer = torch.optim.Adam(network.parameters(), 1e-2)

@@ -121,17 +121,9 @@ def attack(
         random_state=seed,
         verbose=is_verbose() and not is_quiet(),
     )
-    facts = _facts(model, data, subject)
-    if report is not None:
-        from ecoc.report import attack_page
+    from ecoc.report import attack_page
 
-        _write(report, attack_page(result, facts))
-    if as_json:
-        print_json(result.to_dict())
-        return
-    print_facts(facts)
-    click.echo()
-    click.echo(str(result))
+    _finish(result, _facts(model, data, subject), attack_page, report, as_json)
 
 
 @click.command()
@@ -184,19 +176,31 @@ def certify(
         random_state=seed,
         verbose=is_verbose() and not is_quiet(),
     )
-    facts = _facts(model, data, subject)
-    if report is not None:
-        from ecoc.report import certificate_page
+    from ecoc.report import certificate_page
 
-        _write(report, certificate_page(result, facts))
+    _finish(result, _facts(model, data, subject), certificate_page, report, as_json)
+    if not as_json:
+        click.echo(f"\n{result.guarantee}")
+
+
+def _finish(
+    result: Any,
+    facts: Mapping[str, object],
+    page: Callable[[Any, Mapping[str, object]], str],
+    report: str | None,
+    as_json: bool,
+) -> None:
+    """Write the page that was asked for, and print the result."""
+    if report is not None:
+        from ecoc.codes.files import write_atomically
+
+        write_atomically(report, page(result, facts).encode())
+        talk(f"written to {report}")
     if as_json:
         print_json(result.to_dict())
         return
     print_facts(facts)
-    click.echo()
-    click.echo(str(result))
-    click.echo()
-    click.echo(result.guarantee)
+    click.echo(f"\n{result}")
 
 
 def _read(model: str, data: str, folder: str | None, samples: int, seed: int) -> Subject:
@@ -216,10 +220,3 @@ def _facts(model: str, data: str, subject: Subject) -> Mapping[str, object]:
 def _check_report(path: str | None) -> None:
     if path is not None and Path(path).suffix.lower() not in {".html", ".htm"}:
         raise click.BadParameter("the name must end in .html.", param_hint="--report")
-
-
-def _write(path: str, text: str) -> None:
-    from ecoc.codes.files import write_atomically
-
-    write_atomically(path, text.encode())
-    talk(f"written to {path}")

@@ -59,7 +59,8 @@ class Votes(Decoder):
         shares /= 2 * columns
         shares += 0.5
         # Different shares are at least 1 / (2 L^2) apart.
-        return shares + _tie_break(scores, matrix, columns) / max(matrix.shape[1], 1) ** 2
+        shares += _tie_break(scores, matrix, columns) / matrix.shape[1] ** 2
+        return shares
 
 
 def _tie_break(scores: Floats, matrix: Floats, columns: Floats | float = 1.0) -> Floats:

@@ -86,7 +86,8 @@ class NetworkEstimator(ClassifierMixin, BaseEstimator):
         if self.checkpoint is not None:
             folder = CheckpointFolder(Path(self.checkpoint), self._fingerprint(data, settings))
             folder.open(settings.seed)
-        records = self._train(Training(data, settings, folder, self.verbose))
+        with torch.enable_grad():  # whatever the caller is in
+            records = self._train(Training(data, settings, folder, self.verbose))
         for network in self._networks():
             network.eval().requires_grad_(False)
         self.records_ = records

@@ -18,7 +18,7 @@ from ecoc.robustness.certificates.region import Floats, Region
 from ecoc.robustness.certificates.result import Certification
 from ecoc.robustness.certificates.smoothing import Smoothing
 from ecoc.robustness.certificates.task import Batch, Decoding, Method, Task
-from ecoc.robustness.geometry import Box, Norm
+from ecoc.robustness.geometry import Box, Norm, check_epsilons
 
 __all__ = ["Certification", "Smoothing", "certified_radii", "certify"]
 
@@ -118,7 +118,7 @@ def certify(
        0.01              92.7 %
        0.05              43.3 %
     """
-    radii = _checked_epsilons(epsilons)
+    radii = check_epsilons(epsilons)
     check_int("batch_size", batch_size, minimum=1)
     noise = Smoothing() if smoothing is None else smoothing
     task = Task.of(
@@ -255,15 +255,6 @@ def _guarantee(task: Task, smoothing: Smoothing) -> str:
         "model's parameters, with bounds widened against rounding; it is no formal proof about "
         "floating-point arithmetic."
     )
-
-
-def _checked_epsilons(epsilons: Sequence[float]) -> tuple[float, ...]:
-    radii = tuple(check_number("epsilons", epsilon, minimum=0) for epsilon in epsilons)
-    if not radii or sorted(set(radii)) != list(radii):
-        raise InvalidInputError(
-            f"epsilons must be radii in increasing order, at least one, not {list(radii)}."
-        )
-    return radii
 
 
 def _checked_labels(y: npt.ArrayLike | None, task: Task) -> npt.NDArray[Any] | None:

@@ -20,9 +20,8 @@ from ecoc._checks import (
     check_number,
     check_random_state,
 )
-from ecoc.errors import InvalidInputError
 from ecoc.robustness.attacks.base import as_samples
-from ecoc.robustness.geometry import Ball, Box, Norm, check_norm
+from ecoc.robustness.geometry import Ball, Box, Norm, check_epsilons, check_norm
 from ecoc.robustness.protocols import PROTOCOLS, Protocol
 from ecoc.robustness.result import RobustnessResult
 from ecoc.robustness.runs import Progress, Run
@@ -116,7 +115,7 @@ def evaluate_robustness(
     check_norm(norm)
     check_int("steps", steps, minimum=1)
     check_int("batch_size", batch_size, minimum=1)
-    radii = _checked_epsilons(epsilons)
+    radii = check_epsilons(epsilons)
     limit = math.inf if time_limit is None else check_number("time_limit", time_limit, minimum=0)
     inputs = X.detach().cpu().numpy() if isinstance(X, Tensor) else np.asarray(X)
     victim = as_victim(model, inputs)
@@ -147,12 +146,3 @@ def _reporter(
             sys.stderr.write(f"{point}\n")
 
     return report
-
-
-def _checked_epsilons(epsilons: Sequence[float]) -> tuple[float, ...]:
-    radii = tuple(check_number("epsilons", epsilon, minimum=0) for epsilon in epsilons)
-    if not radii or sorted(set(radii)) != list(radii):
-        raise InvalidInputError(
-            f"epsilons must be radii in increasing order, at least one, not {list(radii)}."
-        )
-    return radii

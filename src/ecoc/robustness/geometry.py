@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -11,7 +12,7 @@ from torch import Tensor
 from ecoc._checks import check_choice, check_number
 from ecoc.errors import InvalidInputError
 
-__all__ = ["NORMS", "Ball", "Box", "Norm", "check_box", "check_norm", "unit"]
+__all__ = ["NORMS", "Ball", "Box", "Norm", "check_box", "check_epsilons", "check_norm", "unit"]
 
 Norm = Literal["linf", "l2"]
 Box: TypeAlias = "tuple[float, float] | None"
@@ -196,3 +197,19 @@ def _pulled_in(bound: Tensor, centre: Tensor, epsilon: float) -> Tensor:
 def _spread(values: Tensor, like: Tensor) -> Tensor:
     """One value for each sample, shaped to combine with the samples."""
     return values.reshape(-1, *[1] * (like.ndim - 1))
+
+
+def check_epsilons(epsilons: Sequence[float]) -> tuple[float, ...]:
+    """Check that radii are given in increasing order.
+
+    Examples
+    --------
+    >>> check_epsilons([0.1, 0.2])
+    (0.1, 0.2)
+    """
+    radii = tuple(check_number("epsilons", epsilon, minimum=0) for epsilon in epsilons)
+    if not radii or sorted(set(radii)) != list(radii):
+        raise InvalidInputError(
+            f"epsilons must be radii in increasing order, at least one, not {list(radii)}."
+        )
+    return radii
