@@ -60,7 +60,9 @@ def test_the_readme_shows_what_the_demo_prints(tmp_path):
     )
     (shown,) = re.findall(r"<!-- demo -->\n```text\n(.*?)```", README, re.DOTALL)
     assert without_versions(shown) in without_versions(result.stdout)
-    assert (tmp_path / "demo" / "design.html").read_text().startswith("<!doctype html>")
+    for page in ("design", "fit", "report"):
+        text = (tmp_path / "demo" / f"{page}.html").read_text()
+        assert text.startswith("<!doctype html>")
 
 
 def test_both_commands_are_on_the_first_screen():
