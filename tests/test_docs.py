@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from ecoc.experiments import read_records
+from ecoc.report.reproduction_text import reproduction_markdown
+
 ROOT = Path(__file__).parents[1]
 ECOC = Path(sys.executable).with_name("ecoc")
 README = (ROOT / "README.md").read_text()
@@ -83,3 +86,8 @@ def test_links_between_documents_lead_somewhere():
     for document in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)\)", document.read_text()):
             assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_the_results_page_is_what_its_records_say():
+    page = reproduction_markdown(read_records(ROOT / "docs" / "results"))
+    assert (ROOT / "docs" / "results.md").read_text() == page, "run ecoc report docs/results"

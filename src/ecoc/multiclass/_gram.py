@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from ecoc._numba import inline, njit
@@ -20,6 +21,9 @@ NAMES = ("linear", "poly", "rbf", "sigmoid")
 _EPS = float(np.finfo(np.float64).eps)
 _CHUNK_BYTES = 1 << 22
 """Inner products that are turned into kernel values before the next are computed."""
+
+_CACHED_BYTES = 1 << 20
+"""Kernel values that are worked on while a processor's cache holds them."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,9 @@ def gram_matrix(X: Any, kernel: Kernel) -> Floats:
     other = X.copy().T if dense else X.T.tocsc()
     features, unit = (X, _EPS * (X.shape[1] + 4)) if dense else (np.empty((0, 0)), 0.0)
     gram, squares = np.empty((n, n)), np.empty(n)
+    if dense and kernel.name == "rbf":
+        _fill_rbf(gram, squares, X, other, unit, float(kernel.gamma))
+        return gram
     step = max(1, min(n, _CHUNK_BYTES // (8 * n)))
     for top in range(0, n, step):
         end = min(top + step, n)
@@ -198,3 +205,51 @@ def _fill(  # noqa: PLR0917
                         value = _value(dot, both, kind, gamma, coef0, degree)
                 gram[top + i, j] = value
                 gram[j, top + i] = value
+
+
+@njit
+def _fill_squares(squares: Floats, X: Floats) -> None:
+    for i in range(len(squares)):
+        squares[i] = np.dot(X[i], X[i])
+
+
+def _fill_rbf(  # noqa: PLR0917
+    gram: Floats, squares: Floats, X: Floats, other: Floats, unit: float, gamma: float
+) -> None:
+    """Fill all rows: NumPy has exponentials many at a time, and mirroring would cost more."""
+    n = len(squares)
+    _fill_squares(squares, X)
+    # Both exponentials are off by less than 4e-16, and what they are taken of by the rest.
+    doubt = 4 * gamma * unit * float(squares.max(initial=0.0)) + 1e-15
+    step = max(1, _CACHED_BYTES // (8 * n))
+    for top in range(0, n, step):
+        block = gram[top : top + step]
+        np.matmul(X[top : top + step], other, out=block)
+        rows = np.arange(len(block))
+        block[rows, top + rows] = squares[top + rows]
+        block *= -2
+        block += squares[top : top + step, None] + squares
+        block *= -gamma
+        np.exp(block, out=block)
+        low = (block * (1 - doubt)).astype(np.float32)
+        high = (block * (1 + doubt)).astype(np.float32)
+        if not np.array_equal(low, high):
+            _again(block, squares, *np.nonzero(low != high), top, X, gamma)
+
+
+@njit
+def _again(  # noqa: PLR0917
+    block: Floats,
+    squares: Floats,
+    rows: npt.NDArray[np.intp],
+    columns: npt.NDArray[np.intp],
+    top: int,
+    X: Floats,
+    gamma: float,
+) -> None:
+    """Compute entries whose single is in doubt as libsvm does."""
+    for place in range(len(rows)):
+        i, j = rows[place], columns[place]
+        if top + i != j:
+            both = squares[top + i] + squares[j]
+            block[i, j] = math.exp(-gamma * (both - 2 * np.dot(X[top + i], X[j])))
