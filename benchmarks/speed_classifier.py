@@ -72,8 +72,8 @@ def main() -> None:
         # Compiled before the clock runs.
         ECOCClassifier(SVC(), code).fit(data.train[:200], data.y_train[:200])
         scale = 1 / (data.train.shape[1] * data.train.var())
-        for times in (1, 4):
-            print(f"\ngamma = {times} x 'scale', {options.repeats} turns")
+        for times in options.gamma:
+            print(f"\ngamma = {times:g} x 'scale', {options.repeats} turns")
             _print_times(data, code, times * scale, options.repeats)
             _print_equality(data, times * scale, n_classes)
 
@@ -172,6 +172,9 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--train", type=int, default=10_000, help="samples to train with")
     parser.add_argument("--test", type=int, default=10_000, help="samples to predict")
     parser.add_argument("--repeats", type=int, default=3, help="turns of all classifiers")
+    parser.add_argument(
+        "--gamma", type=float, nargs="+", default=[1, 4], help="multiples of gamma='scale'"
+    )
     parser.add_argument("--smoke", action="store_true", help="a small data set, one turn")
     options = parser.parse_args()
     if options.smoke:

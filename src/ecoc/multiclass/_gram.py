@@ -234,7 +234,8 @@ def _fill_rbf(  # noqa: PLR0917
         low = (block * (1 - doubt)).astype(np.float32)
         high = (block * (1 + doubt)).astype(np.float32)
         if not np.array_equal(low, high):
-            _again(block, squares, *np.nonzero(low != high), top, X, gamma)
+            rows, columns = np.nonzero(low != high)
+            _again(block, squares, rows, columns, top, X, gamma)
 
 
 @njit
