@@ -9,6 +9,7 @@ from urllib.error import URLError
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import fetch_openml
 
 from ecoc.errors import FileFormatError, InvalidInputError
 from ecoc.experiments import DATASETS, DatasetNotFoundError, _sources, datasets, load_dataset
@@ -373,3 +374,22 @@ def test_the_real_files_are_accepted():
             continue
         assert data.n_train == spec.n_train or name == "cifar10"
         assert len(data.classes) == len(spec.counts)
+
+
+def test_openml_is_asked_as_scikit_learn_wants_it(monkeypatch, tmp_path):
+    asked = []
+
+    def unreachable(request, **_options):
+        asked.append(request.full_url)
+        raise URLError("nobody answers")
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", fetch_openml)
+    monkeypatch.setattr("sklearn.datasets._openml.urlopen", unreachable)
+    monkeypatch.setattr("sklearn.datasets._openml.time.sleep", lambda _seconds: None)
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
+    with (
+        pytest.raises(DatasetNotFoundError, match="nobody answers"),
+        pytest.warns(UserWarning, match="Retrying"),
+    ):
+        load_dataset("glass")
+    assert asked[0].endswith("/41")

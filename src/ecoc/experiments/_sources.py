@@ -119,7 +119,7 @@ def from_openml(spec: Spec) -> tuple[Spec, Table] | None:
         spec = CIFAR10_WHOLE
     if spec.openml_id is None:
         return None
-    bunch = fetch_openml(data_id=spec.openml_id, as_frame=True, n_retries=0)
+    bunch = fetch_openml(data_id=spec.openml_id, as_frame=True, n_retries=1)
     source = f"OpenML, data set {spec.openml_id}"
     frame = bunch.data.drop(columns=[name for name in spec.drop if name in bunch.data])
     labels = [_word(label) for label in bunch.target]
