@@ -29,6 +29,10 @@ def without_versions(text):
     return re.sub(r"\b\d+\.\d+\.\d+\b", "VERSION", text)
 
 
+def without_seconds(text):
+    return re.sub(r"\d+\.\d+ s\b", "SECONDS", text)
+
+
 def run_commands(block, folder):
     """Run a console block; return what it shows and what really comes out."""
     shown, real = [], []
@@ -63,6 +67,8 @@ def test_the_readme_shows_what_the_demo_prints(tmp_path):
     )
     (shown,) = re.findall(r"<!-- demo -->\n```text\n(.*?)```", README, re.DOTALL)
     assert without_versions(shown) in without_versions(result.stdout)
+    (compared,) = re.findall(r"<!-- comparison -->\n```text\n(.*?)```", README, re.DOTALL)
+    assert without_seconds(compared) in without_seconds(result.stdout)
     for page in ("design", "fit", "report"):
         text = (tmp_path / "demo" / f"{page}.html").read_text()
         assert text.startswith("<!doctype html>")

@@ -81,6 +81,23 @@ def check_random_state(random_state: RandomState) -> np.random.Generator:
     return np.random.default_rng(check_int("random_state", random_state, minimum=0))
 
 
+def check_seed(random_state: object) -> int | None:
+    """Return a seed: the one given, one drawn from a generator, or None for None.
+
+    Examples
+    --------
+    >>> check_seed(7), check_seed(None)
+    (7, None)
+    """
+    if random_state is None:
+        return None
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31 - 1))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    return check_int("random_state", random_state, minimum=0)
+
+
 def check_class_sizes(class_sizes: Sequence[int], n_classes: int) -> tuple[int, ...]:
     """Return the number of data points of each class as positive ints."""
     sizes = tuple(

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from click.testing import CliRunner
 from tests.multiclass.cases import blobs
 
 from ecoc.cli import main
+from ecoc.cli.robustness import certify
 from ecoc.nn import ECOCNetworkClassifier
+from ecoc.robustness.certificates.task import Decoding, Method
 
 X, y = blobs(n_classes=3, n_features=2, per_class=12, spread=1.0)
 X = (X - X.min()) / (X.max() - X.min())
@@ -108,3 +111,9 @@ def test_a_report_must_be_a_page(folder):
         expect=2,
     )
     assert "must end in .html" in result.stderr
+
+
+@pytest.mark.parametrize(("option", "choices"), [("method", Method), ("decoding", Decoding)])
+def test_the_choices_of_certify_are_those_of_the_library(option, choices):
+    (found,) = [parameter for parameter in certify.params if parameter.name == option]
+    assert list(found.type.choices) == list(get_args(choices))

@@ -101,6 +101,7 @@ def attack(
     subject = _read(model, data, data_folder, samples, seed)
     radii = None
     if not no_certificates:
+        talk("certifying (--no-certificates leaves it out)")
         try:
             radii = certify(
                 subject.model, subject.X, epsilons=epsilons, norm=norm, box=subject.box

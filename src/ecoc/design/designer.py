@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import RandomState, check_choice, check_int, check_number, check_random_state
+from ecoc._checks import RandomState, check_choice, check_int, check_number, check_seed
 from ecoc.codes import Codebook
 from ecoc.design.portfolio import MAX_SEARCHED_CLASSES, PROGRAM_SECONDS, Run
 from ecoc.design.problem import DesignProblem
@@ -117,7 +116,9 @@ def design_codebook(
         check_int("memory_limit", memory_limit, minimum=1)
     start = None if warm_start is None else _start(problem, warm_start)
 
-    run = Run(problem, _seed(random_state), time_limit, progress)
+    # The same seed always gives the same bytes, and so does none.
+    seed = (check_seed(random_state) or 0) % (2**31 - 1)
+    run = Run(problem, seed, time_limit, progress)
     problem.check_feasible()
     if method == "integer-program":
         check_size(problem, formulation or "ip3")
@@ -167,12 +168,3 @@ def _start(problem: DesignProblem, warm_start: Codebook | Design) -> Codebook:
     if wrong:
         raise InvalidInputError(f"warm_start must satisfy the problem, but {'; '.join(wrong)}.")
     return codebook
-
-
-def _seed(random_state: RandomState) -> int:
-    if random_state is None:
-        return 0
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31 - 1))
-    check_random_state(random_state)
-    return int(random_state) % (2**31 - 1)

@@ -13,12 +13,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
     MethodMapping,
-    process_routing,
 )
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ecoc._checks import check_choice, check_int, listing
+from ecoc._checks import check_choice, check_int, check_seed, listing
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.choosing import choose_codebook
 from ecoc.multiclass.columns import (
@@ -29,7 +28,7 @@ from ecoc.multiclass.columns import (
     score_method,
     update_columns,
 )
-from ecoc.multiclass.data import check_features, check_targets
+from ecoc.multiclass.data import check_features, check_pairwise, check_targets, routed_params
 from ecoc.multiclass.decoder import Floats
 from ecoc.multiclass.decoder_training import trained_decoder
 from ecoc.multiclass.decoding import make_decoder
@@ -214,7 +213,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self._check_parameters()
         X = check_features(self, X, reset=True)
         labels = check_targets(X, y)
-        params = self._routed("fit", fit_params)
+        params = routed_params(self, "fit", fit_params)
         classes, targets = np.unique(labels, return_inverse=True)
         task = self._start(classes, params, data=(X, targets))
         self.estimators_ = fit_columns(task, X, targets, n_jobs=self.n_jobs, verbose=self.verbose)
@@ -230,18 +229,6 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             verbose=self.verbose,
         )
         return self
-
-    def _check_pairwise(self) -> None:
-        """Refuse what would need parts of a precomputed kernel."""
-        if not get_tags(self.estimator).input_tags.pairwise:
-            return
-        if not self.codebook_.is_binary:
-            raise InvalidInputError(
-                "A precomputed kernel needs a codebook of +1 and -1 only, such as 'optimal': with "
-                "zeros each column has samples of its own."
-            )
-        if make_decoder(self.decoding, self.codebook_, "predict").needs == "cross-fitted":
-            raise InvalidInputError("A precomputed kernel cannot be cross-fitted by the decoder.")
 
     @available_if(_learns_in_parts)
     def partial_fit(
@@ -266,7 +253,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         first = not hasattr(self, "estimators_")
         X = check_features(self, X, reset=first)
         labels = check_targets(X, y)
-        params = self._routed("partial_fit", fit_params)
+        params = routed_params(self, "partial_fit", fit_params)
         if first:
             if classes is None:
                 raise InvalidInputError("classes must be given in the first call of partial_fit.")
@@ -307,7 +294,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             raise InvalidInputError(
                 f"reject_label must not be a class; {self.reject_label!r} is one."
             )
-        self._seed_ = _seed(self.random_state)
+        self._seed_ = check_seed(self.random_state)
         choice = choose_codebook(
             self.codebook,
             classes,
@@ -322,7 +309,11 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.codebook_reason_ = choice.reason
         self.absent_classes_ = choice.absent_classes
         self.dropped_columns_ = choice.dropped_columns
-        self._check_pairwise()
+        check_pairwise(
+            self.estimator,
+            self.codebook_,
+            make_decoder(self.decoding, self.codebook_, score_method(self.estimator)),
+        )
         return self._task(params)
 
     def _task(self, params: Mapping[str, Any]) -> ColumnTask:
@@ -489,22 +480,6 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             if self.reject_label is None:
                 raise InvalidInputError("reject_label must be given with reject_below.")
 
-    def _routed(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """The parameters that go to the learner."""
-        import sklearn
-
-        params = {name: value for name, value in params.items() if value is not None}
-        if sklearn.get_config()["enable_metadata_routing"]:
-            return dict(process_routing(self, method, **params).estimator[method])
-        unknown = sorted(set(params) - {"sample_weight"})
-        if unknown:
-            raise InvalidInputError(
-                f"{method} takes only sample_weight without metadata routing, not "
-                f"{listing(unknown)}. Enable it with "
-                "sklearn.set_config(enable_metadata_routing=True)."
-            )
-        return params
-
     def get_metadata_routing(self) -> MetadataRouter:
         """What the learner asks of metadata, for scikit-learn's routing."""
         mapping = MethodMapping()
@@ -526,13 +501,3 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         text = str(super().__repr__(N_CHAR_MAX))
         reason = getattr(self, "codebook_reason_", None)
         return text if reason is None else f"{text}\n# {self.codebook_!r}\n# {reason}"
-
-
-def _seed(random_state: Any) -> int | None:
-    if random_state is None:
-        return None
-    if isinstance(random_state, np.random.Generator):
-        return int(random_state.integers(2**31 - 1))
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**31 - 1))
-    return check_int("random_state", random_state, minimum=0)

@@ -4,17 +4,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_consistent_length
+import sklearn
+from sklearn.utils import check_consistent_length, get_tags
+from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 
+from ecoc._checks import listing
 from ecoc.errors import InvalidInputError
 
-__all__ = ["check_features", "check_targets", "n_samples", "take_params", "take_rows"]
+if TYPE_CHECKING:
+    from ecoc.codes import Codebook
+    from ecoc.multiclass.decoder import Decoder
+
+__all__ = [
+    "check_features",
+    "check_pairwise",
+    "check_targets",
+    "n_samples",
+    "routed_params",
+    "take_params",
+    "take_rows",
+]
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -43,6 +58,19 @@ def check_targets(X: Any, y: Any) -> npt.NDArray[Any]:
     return np.asarray(labels)
 
 
+def check_pairwise(estimator: Any, codebook: Codebook, decoder: Decoder) -> None:
+    """Refuse what would need parts of a precomputed kernel, if the learner takes one."""
+    if not get_tags(estimator).input_tags.pairwise:
+        return
+    if not codebook.is_binary:
+        raise InvalidInputError(
+            "A precomputed kernel needs a codebook of +1 and -1 only, such as 'optimal': with "
+            "zeros each column has samples of its own."
+        )
+    if decoder.needs == "cross-fitted":
+        raise InvalidInputError("A precomputed kernel cannot be cross-fitted by the decoder.")
+
+
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame: pandas, polars and whatever looks like them."""
     return hasattr(X, "columns") and hasattr(X, "shape") and not hasattr(X, "indptr")
@@ -63,6 +91,24 @@ def n_samples(X: Any) -> int:
 def take_rows(X: Any, rows: npt.NDArray[np.intp]) -> Any:
     """Some rows of an array, a sparse matrix or a data frame."""
     return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def routed_params(estimator: Any, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of a method that go on to the learner of a meta-estimator.
+
+    All that the learner asked for if metadata routing is on, and else the weights of samples.
+    """
+    given = {name: value for name, value in params.items() if value is not None}
+    if sklearn.get_config()["enable_metadata_routing"]:
+        return dict(process_routing(estimator, method, **given).estimator[method])
+    unknown = sorted(set(given) - {"sample_weight"})
+    if unknown:
+        raise InvalidInputError(
+            f"{method} takes only sample_weight without metadata routing, not "
+            f"{listing(unknown)}. Enable it with "
+            "sklearn.set_config(enable_metadata_routing=True)."
+        )
+    return given
 
 
 def take_params(

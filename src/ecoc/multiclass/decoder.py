@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias
@@ -21,7 +22,7 @@ CHUNK = 8192
 """Samples that are decoded together, which bounds the memory for what is in between."""
 
 
-class Decoder:
+class Decoder(ABC):
     """Base class of decoders: small frozen objects that turn column scores into class scores.
 
     Call a decoder with the scores of the columns and the codebook matrix. A positive score
@@ -39,9 +40,9 @@ class Decoder:
     whole_batch: ClassVar[bool] = False
     """Whether the decision for a sample depends on the samples beside it."""
 
+    @abstractmethod
     def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
         """Score each class for each sample; the scores are finite here."""
-        raise NotImplementedError
 
     def fit(
         self,

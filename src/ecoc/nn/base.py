@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
-from ecoc._checks import check_int, check_number
+from ecoc._checks import check_int, check_number, check_seed
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.data import check_targets
 from ecoc.nn.architectures import Factory, InputFormat
@@ -36,8 +36,6 @@ _Estimator = TypeVar("_Estimator", bound="NetworkEstimator")
 
 _CHUNK = 1024
 """Samples that are predicted together."""
-
-_MAX_SEED = 2**31 - 1
 
 
 class NetworkEstimator(ClassifierMixin, BaseEstimator):
@@ -138,15 +136,11 @@ class NetworkEstimator(ClassifierMixin, BaseEstimator):
         return {}
 
     def _find_seed(self) -> int:
-        if self.random_state is None:
+        seed = check_seed(self.random_state)
+        if seed is None and self.checkpoint is not None:
             # A run that is taken up again has to have the seed it had.
-            stored = None if self.checkpoint is None else stored_seed(Path(self.checkpoint))
-            return int(np.random.default_rng().integers(_MAX_SEED)) if stored is None else stored
-        if isinstance(self.random_state, np.random.Generator):
-            return int(self.random_state.integers(_MAX_SEED))
-        if isinstance(self.random_state, np.random.RandomState):
-            return int(self.random_state.randint(_MAX_SEED))
-        return check_int("random_state", self.random_state, minimum=0)
+            seed = stored_seed(Path(self.checkpoint))
+        return int(np.random.default_rng().integers(2**31 - 1)) if seed is None else seed
 
     def _settings(self, seed: int, low: float, high: float) -> TrainingSettings:
         return TrainingSettings(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -61,12 +62,12 @@ class AttackResult:
         return f"<AttackResult: {int(self.success.sum())} of {len(self.success)} broken>"
 
 
-class Attack:
+class Attack(ABC):
     """Base class of attacks: frozen dataclasses that are called with a model and samples."""
 
+    @abstractmethod
     def _run(self, search: Search) -> None:
         """Search for points; whatever is looked at is noted by `search`."""
-        raise NotImplementedError
 
     def __call__(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,7 +13,7 @@ from ecoc.robustness.certificates.region import Floats, Interval
 __all__ = ["ColumnBounds", "SideBySide"]
 
 
-class ColumnBounds:
+class ColumnBounds(ABC):
     """Base class: the columns' scores at some points, and bounds on them around these points.
 
     Attributes
@@ -30,6 +31,7 @@ class ColumnBounds:
     safety: float = 1e-9
     joint: bool = False
 
+    @abstractmethod
     def bounds(self, epsilon: npt.ArrayLike) -> Interval:
         """Bounds on every column's score within `epsilon` of every point.
 
@@ -42,7 +44,6 @@ class ColumnBounds:
         -------
         Interval of arrays of shape (n_samples, n_columns)
         """
-        raise NotImplementedError
 
     def combined(self, epsilon: npt.ArrayLike, forms: Floats) -> Floats:
         """Lower bounds on linear combinations of the columns' scores.
