@@ -2,6 +2,7 @@
 
     python benchmarks/robustness.py --data FOLDER            all sections
     python benchmarks/robustness.py table --attacked 200     one section, on fewer samples
+    python benchmarks/robustness.py table --models IP dense  some models
     python benchmarks/robustness.py --smoke                  seconds, on scikit-learn's digits
 
 Sections: ``table`` (the paper's protocol and the strong one, for every codebook and for the
@@ -32,6 +33,7 @@ from ecoc.experiments import load_dataset
 from ecoc.nn import ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier, load_model
 from ecoc.robustness import certify, evaluate_robustness
 
+MODELS = ("IP", "dense", "sparse", "one-vs-rest", "one-vs-one", "multiclass twin")
 EPSILONS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 CERTIFIED = (0.05, 0.1)
 
@@ -80,7 +82,8 @@ def networks(options: argparse.Namespace) -> dict[str, Callable[[], Any]]:
         for name, code in codes.items()
     }
     made["multiclass twin"] = lambda: MulticlassTwin(designed, **settings)
-    return {name: made[name] for name in (list(made)[:2] if options.smoke else made)}
+    wanted = options.models or (list(made)[:2] if options.smoke else list(made))
+    return {name: made[name] for name in wanted}
 
 
 def trained(name: str, make: Callable[[], Any], data: Data, options: argparse.Namespace) -> Any:
@@ -145,6 +148,7 @@ def masked(data: Data, options: argparse.Namespace) -> None:
         ("logits, as trained", model, "logits"),
         ("logits, times 50", scaled, "logits"),
         ("hamming, as trained", model, "hamming"),
+        ("scores, as trained", model, "scores"),
         ("scores, times 50", scaled, "scores"),
     )
     for label, network, decoding in rows[:2] if options.smoke else rows:
@@ -211,6 +215,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sections", nargs="*", choices=[[], *SECTIONS], default=[])
     parser.add_argument("--data", help="folder of data files (the variable ECOC_DATA)")
+    parser.add_argument("--models", nargs="+", choices=MODELS, help="of the table; all by default")
     parser.add_argument("--train", type=int, default=10_000)
     parser.add_argument("--test", type=int, default=1000)
     parser.add_argument("--attacked", type=int, default=1000, help="samples that are attacked")

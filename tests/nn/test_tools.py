@@ -48,3 +48,22 @@ def test_autoattack_attacks_a_model(model):
     )
     attacked, _ = attack.run_standard_evaluation(inputs, targets)
     check(model, inputs, targets, attacked)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_adversarial_robustness_toolbox_attacks_a_model(model):
+    classification = pytest.importorskip("art.estimators.classification")
+    evasion = pytest.importorskip("art.attacks.evasion")
+    X, y = digits()
+    inputs, targets = torch.from_numpy(X[:40]), torch.from_numpy(y[:40])
+    wrapped = classification.PyTorchClassifier(
+        model.as_module("logits"),
+        loss=torch.nn.CrossEntropyLoss(),
+        input_shape=inputs.shape[1:],
+        nb_classes=len(model.classes_),
+        clip_values=model.input_range_,
+    )
+    attack = evasion.ProjectedGradientDescent(
+        wrapped, eps=EPSILON, eps_step=EPSILON / 4, max_iter=10, verbose=False
+    )
+    check(model, inputs, targets, torch.from_numpy(attack.generate(inputs.numpy())))

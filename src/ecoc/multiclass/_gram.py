@@ -22,8 +22,8 @@ _EPS = float(np.finfo(np.float64).eps)
 _CHUNK_BYTES = 1 << 22
 """Inner products that are turned into kernel values before the next are computed."""
 
-_CACHED_BYTES = 1 << 20
-"""Kernel values that are worked on while a processor's cache holds them."""
+_TILE = 256
+"""Rows and columns of a part of the matrix that a processor's cache holds while it is made."""
 
 
 @dataclass(frozen=True)
@@ -216,41 +216,46 @@ def _fill_squares(squares: Floats, X: Floats) -> None:
 def _fill_rbf(  # noqa: PLR0917
     gram: Floats, squares: Floats, X: Floats, other: Floats, unit: float, gamma: float
 ) -> None:
-    """Fill all rows: NumPy has exponentials many at a time, and mirroring would cost more."""
+    """Fill the tiles up to the diagonal, and those that mirror them.
+
+    NumPy has exponentials many at a time; a tile stays in a processor's cache.
+    """
     n = len(squares)
     _fill_squares(squares, X)
     # Both exponentials are off by less than 4e-16, and what they are taken of by the rest.
     doubt = 4 * gamma * unit * float(squares.max(initial=0.0)) + 1e-15
-    step = max(1, _CACHED_BYTES // (8 * n))
-    for top in range(0, n, step):
-        block = gram[top : top + step]
-        np.matmul(X[top : top + step], other, out=block)
-        rows = np.arange(len(block))
-        block[rows, top + rows] = squares[top + rows]
-        block *= -2
-        block += squares[top : top + step, None] + squares
-        block *= -gamma
-        np.exp(block, out=block)
-        low = (block * (1 - doubt)).astype(np.float32)
-        high = (block * (1 + doubt)).astype(np.float32)
-        if not np.array_equal(low, high):
-            rows, columns = np.nonzero(low != high)
-            _again(block, squares, rows, columns, top, X, gamma)
+    parts = [slice(start, min(start + _TILE, n)) for start in range(0, n, _TILE)]
+    for number, rows in enumerate(parts):
+        for columns in parts[: number + 1]:
+            tile = X[rows] @ other[:, columns]
+            if rows == columns:
+                np.fill_diagonal(tile, squares[rows])
+            tile *= -2
+            tile += squares[rows, None] + squares[columns]
+            tile *= -gamma
+            np.exp(tile, out=tile)
+            low = (tile * (1 - doubt)).astype(np.float32)
+            high = (tile * (1 + doubt)).astype(np.float32)
+            if not np.array_equal(low, high):
+                _again(tile, squares, np.argwhere(low != high), rows.start, columns.start, X, gamma)
+            gram[rows, columns] = tile
+            gram[columns, rows] = tile.T
 
 
 @njit
 def _again(  # noqa: PLR0917
-    block: Floats,
+    tile: Floats,
     squares: Floats,
-    rows: npt.NDArray[np.intp],
-    columns: npt.NDArray[np.intp],
+    places: npt.NDArray[np.intp],
     top: int,
+    left: int,
     X: Floats,
     gamma: float,
 ) -> None:
-    """Compute entries whose single is in doubt as libsvm does."""
-    for place in range(len(rows)):
-        i, j = rows[place], columns[place]
-        if top + i != j:
-            both = squares[top + i] + squares[j]
-            block[i, j] = math.exp(-gamma * (both - 2 * np.dot(X[top + i], X[j])))
+    """Compute entries of a tile whose single is in doubt as libsvm does."""
+    for place in range(len(places)):
+        row, column = places[place]
+        i, j = top + row, left + column
+        if i != j:
+            both = squares[i] + squares[j]
+            tile[row, column] = math.exp(-gamma * (both - 2 * np.dot(X[i], X[j])))
