@@ -1,4 +1,6 @@
 # ruff: noqa: N806  # X is what scikit-learn calls it
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -42,8 +44,32 @@ def test_prediction_attack_and_decoder_are_one(fitted):
     assert columns == pytest.approx(logits)
     assert fitted.decision_function(X) == pytest.approx(scores)
     assert (fitted.predict(X) == fitted.classes_[scores.argmax(axis=1)]).all()
-    by_sums = LossBased("linear", normalise=True)(np.tanh(logits / 2), TERNARY)
-    assert (by_sums.argmax(axis=1) == scores.argmax(axis=1)).all()
+    by_loss = LossBased("logistic", normalise=True)(logits, TERNARY)
+    assert (by_loss.argmax(axis=1) == scores.argmax(axis=1)).all()
+
+
+def test_decoding_can_be_changed_after_training(fitted):
+    X, _ = digits()
+    assert fitted.decoding_ == "log-likelihood"
+    paper = copy.deepcopy(fitted).set_params(decoding="scores")
+    assert paper.decoding_ == "scores"
+    agreement = (1 + np.tanh(fitted.column_scores(X) / 2)[:, None] * TERNARY) / 2
+    used = np.asarray(TERNARY) != 0
+    means = (agreement * used).sum(axis=2) / used.sum(axis=1)
+    assert paper.decision_function(X) == pytest.approx(means, abs=1e-6)
+    assert (paper.predict(X) == paper.classes_[means.argmax(axis=1)]).all()
+
+
+def test_the_scale_of_columns_does_not_change_the_decision():
+    X, y = digits()
+    model = ECOCNetworkClassifier(architecture="mlp", epochs=3, random_state=0).fit(X, y)
+    before = model.predict(X)
+    for network in model.networks_:
+        last = network[-1]
+        with torch.no_grad():
+            last.weight *= 50
+            last.bias *= 50
+    assert (model.predict(X) == before).all()
 
 
 @pytest.mark.parametrize("output", OUTPUTS)

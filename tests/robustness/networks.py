@@ -81,13 +81,13 @@ class CodeModel:
         self.codebook_ = codebook()
         self.classes_ = np.array([f"digit {i}" for i in range(10)])
         self.columns = Scaled(columns(), factor)
-        self.decoding = decoding
+        self.decoding_ = decoding
 
     def column_module(self):
         return self.columns
 
     def as_module(self, output=None):
-        return nn.Sequential(self.columns, CodeDecoder(self.codebook_, output or self.decoding))
+        return nn.Sequential(self.columns, CodeDecoder(self.codebook_, output or self.decoding_))
 
     def predict(self, X):
         with torch.no_grad():

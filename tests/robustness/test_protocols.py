@@ -1,5 +1,6 @@
 from tests.robustness.networks import CodeModel, ordinary
 
+from ecoc.codes import Codebook
 from ecoc.robustness.attacks import PGD, EveryTarget
 from ecoc.robustness.protocols import paper_stage, strong_stages
 from ecoc.robustness.victims import as_victim
@@ -27,6 +28,13 @@ def test_the_battery_has_what_gets_around_saturation():
     # Whatever needs no gradients comes after all that do.
     kinds = [stage.kind for stage in stages]
     assert kinds == ["gradient"] * (len(kinds) - 2) + ["noise", "black-box"]
+
+
+def test_ternary_codes_are_also_attacked_by_their_likelihood():
+    model = CodeModel()
+    model.codebook_ = Codebook([[1, 1, 0], [1, -1, 1], [-1, 0, -1]])
+    names = [[s.name for s in strong_stages(as_victim(m, None), 3)] for m in (CodeModel(), model)]
+    assert ["apgd-cw-log-likelihood" in found for found in names] == [False, True]
 
 
 def test_two_classes_have_no_other_targets_and_no_ratio():

@@ -72,7 +72,8 @@ def test_a_classifier_that_only_predicts_is_enough():
 
 def test_networks_with_columns_have_all_heads():
     victim, (x, y) = as_victim(CodeModel(), None), samples()
-    assert set(victim.heads) == {"scores", "log", "logits", "tempered", "tempered-log", "sharp"}
+    forms = {"scores", "log", "log-likelihood", "logits"}
+    assert set(victim.heads) == forms | {"tempered", "tempered-log", "sharp"}
     labels = victim.places(np.array([f"digit {i}" for i in y]), len(y))
     assert torch.equal(labels, y)
     for head in victim.heads:

@@ -122,6 +122,7 @@ def trained(
         epochs=setup.epochs * (2 if bounded else 1),
         training="ibp" if bounded else "standard",
         epsilon=_TRAINED_RADIUS,
+        decoding="scores",
         n_jobs=workspace.jobs,
         random_state=workspace.seed,
         checkpoint=checkpoint,

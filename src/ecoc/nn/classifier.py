@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -74,8 +74,10 @@ class ECOCNetworkClassifier(NetworkEstimator):
         trained on. Each network then keeps the weights of its best epoch.
     patience : int, optional
         Stop a network that has not improved for this many epochs.
-    decoding : {"scores", "log", "log-likelihood", "logits", "hamming"}, default="scores"
-        The form of :class:`CodeDecoder` that predicts.
+    decoding : {"auto", "scores", "log", "log-likelihood", "logits", "hamming"}, default="auto"
+        The form of :class:`CodeDecoder` that predicts. ``"auto"`` is ``"log-likelihood"``,
+        which weighs columns by their certainty; for codes of +1 and -1 it decides as
+        ``"logits"`` does. ``"scores"`` is equation 20 of Gupta & Amin (2021).
     training : {"standard", "adversarial", "ibp"}, default="standard"
         ``"adversarial"`` trains on inputs that projected gradient steps made worse;
         ``"ibp"`` also on the worst case within interval bounds.
@@ -119,6 +121,8 @@ class ECOCNetworkClassifier(NetworkEstimator):
         How the training of each went.
     input_range_ : tuple of float
         The range of the inputs.
+    decoding_ : str
+        The form of scores that predicts.
 
     Examples
     --------
@@ -140,6 +144,8 @@ class ECOCNetworkClassifier(NetworkEstimator):
     codebook_reason_: str
     networks_: list[nn.Sequential]
 
+    _auto_decoding: ClassVar[str] = "log-likelihood"
+
     def __init__(  # noqa: PLR0917  # scikit-learn's estimators take theirs by position too
         self,
         codebook: Any = "optimal",
@@ -157,7 +163,7 @@ class ECOCNetworkClassifier(NetworkEstimator):
         mixed_precision: bool = False,
         validation_fraction: float = 0.0,
         patience: int | None = None,
-        decoding: str = "scores",
+        decoding: str = "auto",
         training: str = "standard",
         epsilon: float = 0.1,
         attack_steps: int = 7,
@@ -201,7 +207,7 @@ class ECOCNetworkClassifier(NetworkEstimator):
     # -------------------------------------------------------------- training
 
     def _prepare(self, data: TrainingData, seed: int) -> None:
-        check_choice("decoding", self.decoding, OUTPUTS)
+        check_choice("decoding", self.decoding, ("auto", *OUTPUTS))
         check_choice("strategy", self.strategy, STRATEGIES)
         flat = data.inputs.reshape(len(data.inputs), -1)
         choice = choose_codebook(
@@ -270,7 +276,7 @@ class ECOCNetworkClassifier(NetworkEstimator):
             "codebook": hashlib.sha256(f"{matrix.shape}".encode() + matrix.tobytes()).hexdigest(),
             "shared_trunk": self.shared_trunk,
             "stacked": together,
-            "decoding": self.decoding,
+            "decoding": self.decoding_,
         }
 
     # ------------------------------------------------------------ prediction
@@ -293,8 +299,8 @@ class ECOCNetworkClassifier(NetworkEstimator):
         Parameters
         ----------
         output : {"scores", "log", "log-likelihood", "logits", "hamming"}, optional
-            The form of the scores, see :class:`CodeDecoder`; by default that of `decoding`,
-            which is the one that predicts.
+            The form of the scores, see :class:`CodeDecoder`; by default `decoding_`, which
+            is the one that predicts.
         stacked : bool, default=False
             As for :meth:`column_module`.
         """
@@ -304,7 +310,7 @@ class ECOCNetworkClassifier(NetworkEstimator):
         self, networks: list[nn.Sequential], output: str | None, *, stacked: bool = False
     ) -> nn.Module:
         columns = self._columns(networks, stacked=stacked)
-        decoder = CodeDecoder(self.codebook_, self.decoding if output is None else output)
+        decoder = CodeDecoder(self.codebook_, self.decoding_ if output is None else output)
         return nn.Sequential(columns, decoder).eval()
 
     def column_scores(self, X: Any) -> Floats:
@@ -326,6 +332,11 @@ class ECOCNetworkClassifier(NetworkEstimator):
         logits = self.column_scores(X)
         rows = self.decision_function(X).argmax(axis=1)
         return hamming_margin(logits, matrix, rows)
+
+    @property
+    def decoding_(self) -> str:
+        """The form of scores that predicts."""
+        return self._auto_decoding if self.decoding == "auto" else self.decoding
 
     @property
     def code_book_(self) -> npt.NDArray[np.int8]:

@@ -29,10 +29,10 @@ class MulticlassTwin(ECOCNetworkClassifier):
     twin lacks in comparison is not capacity but independent columns.
 
     The parameters are those of :class:`ECOCNetworkClassifier`. `decoding` is the form that
-    is trained and predicts: ``"scores"`` (sums of equation 20, as the paper's text says),
-    ``"logits"`` (as its code does), ``"log"`` or ``"log-likelihood"``. `strategy` and
-    `attack_through` make no difference, and `shared_trunk` is a codebook as the last layer
-    of one network.
+    is trained and predicts: ``"scores"`` (sums of equation 20, as the paper's text says, and
+    as ``"auto"`` takes), ``"logits"`` (as its code does), ``"log"`` or ``"log-likelihood"``.
+    `strategy` and `attack_through` make no difference, and `shared_trunk` is a codebook as the
+    last layer of one network.
 
     Examples
     --------
@@ -43,9 +43,11 @@ class MulticlassTwin(ECOCNetworkClassifier):
     True
     """
 
+    _auto_decoding = "scores"
+
     def _prepare(self, data: TrainingData, seed: int) -> None:
         super()._prepare(data, seed)
-        if self.decoding == "hamming":
+        if self.decoding_ == "hamming":
             raise InvalidInputError("decoding='hamming' has no gradient to train the twin by.")
         if self.training == "ibp":
             raise InvalidInputError(
@@ -54,7 +56,7 @@ class MulticlassTwin(ECOCNetworkClassifier):
 
     def _decoder(self) -> CodeDecoder:
         # Means of equation 20 lie between 0 and 1, which a softmax cannot make much of.
-        return CodeDecoder(self.codebook_, self.decoding, normalise=not self.codebook_.is_binary)
+        return CodeDecoder(self.codebook_, self.decoding_, normalise=not self.codebook_.is_binary)
 
     def _train(self, training: Training) -> tuple[TrainingRecord, ...]:
         self.networks_ = self._fresh_networks(training.settings.seed)

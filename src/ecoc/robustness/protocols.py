@@ -83,6 +83,9 @@ def strong_stages(victim: Victim, n_classes: int) -> list[Stage]:
         stages.append(_stage(APGD(steps=50, loss="cross-entropy"), "logits"))
         if n_classes > 2:
             stages.append(_stage(APGD(steps=50, loss="dlr"), "logits"))
+    if victim.matrix is not None and not victim.matrix.all():
+        # Without zeros it would be the margin of the logits once more.
+        stages.append(_stage(APGD(steps=50), "log-likelihood"))
     best = "sharp" if coded else "logits"
     if n_classes > 2:
         every = EveryTarget(APGD(steps=20, random_start=False))

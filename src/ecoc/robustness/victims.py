@@ -148,7 +148,7 @@ def code_heads(matrix: npt.NDArray[np.int8], device: torch.device | None = None)
     ternary = bool((matrix == 0).any())
     heads: dict[str, Head] = {
         output: CodeDecoder(matrix, output, normalise=ternary).to(device)
-        for output in ("scores", "log", "logits")
+        for output in ("scores", "log", "logits", "log-likelihood")
     }
     return heads | {
         "tempered": tempered(CodeDecoder(matrix).to(device)),
@@ -195,10 +195,9 @@ def _network(model: Any) -> Victim:
     columns = model.column_module()
     dtype, device = _placed(columns)
     matrix = model.codebook_.matrix
-    decoding = getattr(model, "decoding", "scores")
     return Victim(
         body=columns,
-        decision=CodeDecoder(matrix, decoding).to(device),
+        decision=CodeDecoder(matrix, model.decoding_).to(device),
         heads=code_heads(matrix, device),
         classes=model.classes_,
         dtype=dtype,

@@ -83,7 +83,7 @@ def as_subject(model: Any, points: Floats) -> Subject:
         return Subject(
             classes=model.classes_,
             matrix=model.codebook_.matrix.astype(np.float64),
-            decoder=_OUTPUTS[model.decoding],
+            decoder=_OUTPUTS[model.decoding_],
             column_scores=_asked(columns),
             networks=_side_by_side(columns),
         )
