@@ -22,7 +22,7 @@ import torch
 from sklearn.datasets import load_digits
 
 from ecoc.experiments.datasets import load_dataset
-from ecoc.multiclass.correlation import ErrorCorrelation
+from ecoc.multiclass import column_errors, error_correlation
 from ecoc.nn import ECOCNetworkClassifier
 from ecoc.robustness import PGD
 
@@ -77,9 +77,8 @@ def trunk_cost(data: str | None) -> None:
     for name in ("sequential", "shared trunk"):
         model = ECOCNetworkClassifier(**TRAINED[name], epochs=10 if data else 1, random_state=0)
         took = seconds(lambda m=model: m.fit(train, train_labels))
-        scores, matrix = model.column_scores(test), model.codebook_.matrix
-        wrong = np.sign(scores) != matrix[test_labels]
-        phi = ErrorCorrelation.from_scores(scores, matrix, test_labels).mean_phi
+        wrong = column_errors(model, test, test_labels).rates
+        phi = error_correlation(model, test, test_labels).mean_phi
         attack = PGD(steps=40 if data else 2, loss="margin")
         module = model.as_module("logits")
         left = [

@@ -4,23 +4,38 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from ecoc._checks import listing
+from ecoc.codes import Codebook
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass.classifier import ECOCClassifier
-from ecoc.multiclass.decoder import Floats, as_scores
+from ecoc.multiclass.decoder import Decoder, Floats, as_scores
+
+
+class CodeModel(Protocol):
+    """A fitted classifier that has a codebook, whatever its columns are."""
+
+    classes_: npt.NDArray[Any]
+    codebook_: Codebook
+
+    @property
+    def decoder_(self) -> Decoder:
+        """What predicts from the scores of the columns."""
+
+    def column_scores(self, X: Any) -> Floats:
+        """The scores of the columns, positive on the +1 side."""
 
 
 @dataclass(frozen=True)
 class Look:
     """What a fitted classifier makes of labelled samples."""
 
-    model: ECOCClassifier
+    model: CodeModel
     scores: Floats
     targets: npt.NDArray[np.intp]
 
@@ -36,20 +51,21 @@ def look(model: Any, X: Any, y: Any) -> Look:
     return Look(classifier, scores, target_rows(classifier, y, len(scores)))
 
 
-def unwrapped(model: Any, X: Any) -> tuple[ECOCClassifier, Any]:
+def unwrapped(model: Any, X: Any) -> tuple[CodeModel, Any]:
     """The classifier at the end of a pipeline, and the features as they reach it."""
     if isinstance(model, Pipeline):
         X = model[:-1].transform(X) if len(model) > 1 else X
         model = model[-1]
-    if not isinstance(model, ECOCClassifier):
+    if not hasattr(type(model), "column_scores"):
         raise InvalidInputError(
-            f"model must be an ECOCClassifier or a pipeline that ends in one, not "
-            f"{type(model).__name__}."
+            "model must be an ECOCClassifier, an ECOCNetworkClassifier or a pipeline that ends in "
+            f"one of them, not {type(model).__name__}."
         )
+    check_is_fitted(model)
     return model, X
 
 
-def target_rows(model: ECOCClassifier, y: Any, n_samples: int) -> npt.NDArray[np.intp]:
+def target_rows(model: CodeModel, y: Any, n_samples: int) -> npt.NDArray[np.intp]:
     """The row of the codebook for each label."""
     labels = np.asarray(y).ravel()
     if len(labels) != n_samples:

@@ -123,8 +123,8 @@ def column_errors(model: Any, X: Any, y: Any) -> ColumnErrors:
 
     Parameters
     ----------
-    model : ECOCClassifier or Pipeline
-        A fitted classifier, or a pipeline that ends in one.
+    model : ECOCClassifier, ECOCNetworkClassifier or Pipeline
+        A fitted classifier with a codebook, or a pipeline that ends in one.
     X, y
         Samples and their classes.
 

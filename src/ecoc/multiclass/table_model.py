@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -167,7 +167,7 @@ class TableModel:
         return self._unwrapped(self.encode(table))
 
     def _unwrapped(self, found: Encoded) -> tuple[ECOCClassifier, Any]:
-        return unwrapped(self.pipeline, self._named(found.X))
+        return cast(tuple[ECOCClassifier, Any], unwrapped(self.pipeline, self._named(found.X)))
 
     def _named(self, numbers: Floats) -> Any:
         """The numbers as a data frame, if the model was trained on one."""

@@ -301,7 +301,9 @@ class _HeldOutScores:
         classifier, features = unwrapped(model, self._X[rows])
         scores = classifier.column_scores(features)
         self._scores[rows] = scores
-        self._predicted[rows] = classifier.decoder_(scores, classifier.code_book_).argmax(axis=1)
+        self._predicted[rows] = classifier.decoder_(scores, classifier.codebook_.matrix).argmax(
+            axis=1
+        )
 
     def diagnosed(self) -> HeldOut | None:
         """What the scores say, if all folds had the same codebook."""

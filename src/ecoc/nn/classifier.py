@@ -16,7 +16,15 @@ from torch import nn
 from ecoc._checks import check_choice, listing
 from ecoc.codes import Codebook
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass import choose_codebook, couple, hamming_margin
+from ecoc.multiclass import (
+    Decoder,
+    Hamming,
+    LossBased,
+    Soft,
+    choose_codebook,
+    couple,
+    hamming_margin,
+)
 from ecoc.nn.architectures import Factory
 from ecoc.nn.base import Floats, NetworkEstimator
 from ecoc.nn.data import TrainingData
@@ -30,6 +38,15 @@ from ecoc.nn.strategies import STRATEGIES, NetworkSpec, Training, choose_strateg
 from ecoc.nn.trainer import TrainingRecord
 
 __all__ = ["ECOCNetworkClassifier"]
+
+_DECODERS: dict[str, Decoder] = {
+    "scores": Soft(),
+    "log": Soft(),  # the same order of classes
+    "log-likelihood": LossBased("logistic", normalise=True),
+    "logits": LossBased("linear", normalise=True),
+    "hamming": Hamming(),
+}
+"""What the forms of :class:`CodeDecoder` decide as."""
 
 
 class ECOCNetworkClassifier(NetworkEstimator):
@@ -123,6 +140,8 @@ class ECOCNetworkClassifier(NetworkEstimator):
         The range of the inputs.
     decoding_ : str
         The form of scores that predicts.
+    decoder_ : Decoder
+        The decoder of :mod:`ecoc.multiclass` that decides alike, for diagnostics.
 
     Examples
     --------
@@ -337,6 +356,11 @@ class ECOCNetworkClassifier(NetworkEstimator):
     def decoding_(self) -> str:
         """The form of scores that predicts."""
         return self._auto_decoding if self.decoding == "auto" else self.decoding
+
+    @property
+    def decoder_(self) -> Decoder:
+        """The decoder of :mod:`ecoc.multiclass` that decides alike."""
+        return _DECODERS[self.decoding_]
 
     @property
     def code_book_(self) -> npt.NDArray[np.int8]:

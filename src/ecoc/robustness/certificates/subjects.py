@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass import Decoder, Hamming, LossBased, Soft
+from ecoc.multiclass import Decoder, LossBased
 from ecoc.nn.layers import ColumnEnsemble
 from ecoc.robustness.certificates.region import Floats
 
@@ -20,15 +20,6 @@ __all__ = ["Subject", "as_subject"]
 
 _CHUNK = 1024
 """Samples that a network is asked about at once."""
-
-_OUTPUTS: dict[str, Decoder] = {
-    "scores": Soft(),
-    "log": Soft(),  # the same order of classes
-    "log-likelihood": LossBased("logistic", normalise=True),
-    "logits": LossBased("linear", normalise=True),
-    "hamming": Hamming(),
-}
-"""What the forms of :class:`ecoc.nn.CodeDecoder` decide as."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +74,7 @@ def as_subject(model: Any, points: Floats) -> Subject:
         return Subject(
             classes=model.classes_,
             matrix=model.codebook_.matrix.astype(np.float64),
-            decoder=_OUTPUTS[model.decoding_],
+            decoder=model.decoder_,
             column_scores=_asked(columns),
             networks=_side_by_side(columns),
         )
