@@ -21,6 +21,7 @@ import copy
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,14 @@ from ecoc.codes import dense_random, one_vs_one, one_vs_rest, sparse_random
 from ecoc.design import design_codebook
 from ecoc.experiments import load_dataset
 from ecoc.nn import OUTPUTS, ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier, load_model
+from ecoc.nn.architectures import mlp, small_cnn
 from ecoc.robustness import certify, evaluate_robustness
 
 MODELS = ("IP", "dense", "sparse", "one-vs-rest", "one-vs-one", "multiclass twin")
 EPSILONS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 CERTIFIED = (0.05, 0.1)
+WIDER = 5
+"""How many times as wide an ordinary network may be: over 20 times the operations."""
 
 
 @dataclass(frozen=True)
@@ -178,55 +182,70 @@ def ibp(data: Data, options: argparse.Namespace) -> None:
         "architecture": "mlp" if options.smoke else "small-cnn",
         "training": "ibp",
         "epsilon": 0.1,
+        "epochs": epochs,
         "random_state": 0,
     }
-    n = options.certified if not options.smoke else 20
-    m = min(options.attacked, n)
     print(
-        f"certified by interval bounds on {n} samples, attacked by the strong protocol on the "
-        f"first {m}; training radius {settings['epsilon']}, {epochs} epochs"
+        f"certified by interval bounds on {_n_certified(options)} samples, attacked by the strong "
+        f"protocol on the first {min(options.attacked, _n_certified(options))}; training radius "
+        f"{settings['epsilon']}, {epochs} epochs"
     )
     heads = [f"{kind} {e:g}" for kind in ("proved", "strong") for e in CERTIFIED]
     print(f"{'':34}{'seconds':>9}{'clean':>8}" + "".join(f"{head:>13}" for head in heads))
-
-    def show(name: str, model: Any, seconds: float, decodings: tuple[str, ...]) -> None:
-        for decoding in decodings:
-            found = certify(
-                model,
-                data.test[:n],
-                data.y_test[:n],
-                epsilons=CERTIFIED,
-                method="ibp",
-                decoding=decoding,
-            )
-            accuracies = list(found.certified_accuracy or ())
-            if decoding != "all-bits":  # which abstains, and so is no classifier to attack
-                if decoding != "model":
-                    model.set_params(decoding={"soft": "scores"}.get(decoding, decoding))
-                # Raises if an attack breaks what was proved to stand.
-                accuracies += attacked(model, data, options, CERTIFIED, found.radii).attacked
-            cells = "".join(f"{100 * value:13.1f}" for value in accuracies)
-            clean = 100 * (found.clean_accuracy or 0)
-            print(f"{f'{name}, {decoding}':34}{seconds:9.1f}{clean:8.1f}{cells}", flush=True)
-
-    def timed(model: Any) -> tuple[Any, float]:
-        start = time.process_time()
-        model.fit(data.train, data.y_train)
-        return model, time.process_time() - start
-
     design = design_codebook(10, 20, min_column_distance=3, random_state=0)
-    code, spent = timed(ECOCNetworkClassifier(design, epochs=epochs, **settings))
-    show("code, 20 networks", code, spent, ("soft", "logits", "hamming", "all-bits"))
-    shared, seconds = timed(
-        ECOCNetworkClassifier(design, shared_trunk=True, epochs=epochs, **settings)
-    )
-    show("code, shared trunk", shared, seconds, ("soft", "logits", "hamming"))
-    plain, seconds = timed(NetworkClassifier(epochs=epochs, **settings))
-    show("k outputs, equal epochs", plain, seconds, ("model",))
+    code = ECOCNetworkClassifier(design, **settings)
+    forms = ("soft", "logits", "hamming", "all-bits")
+    spent = certified_rows("code, 20 networks", code, forms, data, options)
+    shared = ECOCNetworkClassifier(design, shared_trunk=True, **settings)
+    certified_rows("code, shared trunk", shared, forms, data, options)
+    plain = NetworkClassifier(**settings)
+    seconds = certified_rows("k outputs, equal epochs", plain, ("model",), data, options)
+    # What the columns cost can be spent on more units, or on more epochs.
+    times = 2 if options.smoke else WIDER
+    wide = partial(mlp, hidden=(256, 128)) if options.smoke else partial(small_cnn, times=times)
+    plain = NetworkClassifier(**{**settings, "architecture": wide})
+    certified_rows(f"k outputs, {times} times as wide", plain, ("model",), data, options)
     longer = max(epochs, round(epochs * spent / max(seconds, 1e-9)))
     longer = min(longer, 3 * epochs) if options.smoke else longer
-    plain, seconds = timed(NetworkClassifier(epochs=longer, **settings))
-    show(f"k outputs, {longer} epochs", plain, seconds, ("model",))
+    plain = NetworkClassifier(**{**settings, "epochs": longer})
+    certified_rows(f"k outputs, {longer} epochs", plain, ("model",), data, options)
+
+
+def certified_rows(
+    name: str,
+    model: Any,
+    decodings: tuple[str, ...],
+    data: Data,
+    options: argparse.Namespace,
+) -> float:
+    """Train a model, print what is certified and what stands; return the seconds it took."""
+    start = time.process_time()
+    model.fit(data.train, data.y_train)
+    seconds = time.process_time() - start
+    n = _n_certified(options)
+    for decoding in decodings:
+        found = certify(
+            model,
+            data.test[:n],
+            data.y_test[:n],
+            epsilons=CERTIFIED,
+            method="ibp",
+            decoding=decoding,
+        )
+        accuracies = list(found.certified_accuracy or ())
+        if decoding != "all-bits":  # which abstains, and so is no classifier to attack
+            if decoding != "model":
+                model.set_params(decoding={"soft": "scores"}.get(decoding, decoding))
+            # Raises if an attack breaks what was proved to stand.
+            accuracies += attacked(model, data, options, CERTIFIED, found.radii).attacked
+        cells = "".join(f"{100 * value:13.1f}" for value in accuracies)
+        clean = 100 * (found.clean_accuracy or 0)
+        print(f"{f'{name}, {decoding}':34}{seconds:9.1f}{clean:8.1f}{cells}", flush=True)
+    return seconds
+
+
+def _n_certified(options: argparse.Namespace) -> int:
+    return 20 if options.smoke else options.certified
 
 
 SECTIONS = {"table": table, "masked": masked, "ibp": ibp}
