@@ -108,7 +108,7 @@ def main() -> None:
     """Time every way in every round."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeats", type=int, default=5, help="rounds")
-    parser.add_argument("--epochs", type=int, default=2, help="epochs of a training")
+    parser.add_argument("--epochs", type=int, default=8, help="epochs of a training")
     parser.add_argument("--data", help="a folder with the files of MNIST")
     parser.add_argument("--smoke", action="store_true", help="the smallest setting")
     arguments = parser.parse_args()

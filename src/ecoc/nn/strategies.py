@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +28,9 @@ from ecoc.nn.trainer import OnEpoch, TrainingRecord, Unit, train
 __all__ = ["STRATEGIES", "NetworkSpec", "Training", "choose_strategy", "network_seed"]
 
 STRATEGIES = ("auto", "sequential", "processes", "stacked")
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
+"""Numbers of parameters in malloc.h."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +200,8 @@ class Training:
 
         quiet = Training(self.data, self.settings, self.folder)
         found = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(_train_column)(quiet, spec, matrix, column) for column in range(matrix.shape[1])
+            delayed(_train_column)(quiet, spec, matrix, column, os.getpid())
+            for column in range(matrix.shape[1])
         )
         networks, records = [], []
         for column, (weights, record) in enumerate(found):
@@ -207,9 +214,11 @@ class Training:
 
 
 def _train_column(
-    training: Training, spec: NetworkSpec, matrix: npt.NDArray[np.int8], column: int
+    training: Training, spec: NetworkSpec, matrix: npt.NDArray[np.int8], column: int, asking: int
 ) -> tuple[dict[str, npt.NDArray[Any]], TrainingRecord]:
-    """Train one column in a process of its own; weights travel as arrays."""
+    """Train one column, in another process than the one that asks; weights travel as arrays."""
+    if os.getpid() != asking:
+        _keep_memory()
     network = training._network(spec, column)
     with _one_thread():
         (record,) = training._train(_column_unit(column, network, matrix))
@@ -224,6 +233,22 @@ def _column_unit(column: int, network: nn.Module, matrix: npt.NDArray[np.int8]) 
 
 def _as_code(matrix: npt.NDArray[np.int8]) -> torch.Tensor:
     return torch.tensor(matrix.tolist(), dtype=torch.float32)
+
+
+def _keep_memory() -> None:
+    """Let this process keep the memory that a training step frees, for the next step.
+
+    The C library of Linux gives large pieces back to the system, which has to clear them when
+    they are asked for again: a fifth of the time of small networks.
+    """
+    if sys.platform != "linux":
+        return
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except AttributeError:  # another C library
+        return
+    for parameter, value in ((_TRIM_THRESHOLD, 1 << 30), (_MMAP_THRESHOLD, 32 << 20)):
+        mallopt(parameter, value)
 
 
 @contextmanager
