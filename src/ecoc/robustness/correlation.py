@@ -85,8 +85,9 @@ def adversarial_error_correlation(
         The radius.
     attack : Attack, optional
         APGD with margin loss by default.
-    head : {"logits", "sharp", "tempered", "tempered-log", "log", "scores"}, default="logits"
-        The form of class scores that it pushes on.
+    head : str, default="logits"
+        The form of class scores that it pushes on: ``"logits"``, ``"sharp"``, ``"tempered"``,
+        ``"tempered-log"``, ``"log-likelihood"``, ``"log"`` or ``"scores"``.
     norm, box, batch_size
         As for :func:`ecoc.robustness.evaluate_robustness`.
     random_state : int, default=0
