@@ -104,6 +104,13 @@ def test_radii_must_be_numbers(folder):
     assert "numbers with commas" in result.stderr
 
 
+@pytest.mark.parametrize("radii", ["-1", "0.1,nan", "inf"])
+@pytest.mark.parametrize("verb", ["attack", "certify"])
+def test_impossible_radii_are_refused_before_any_work(folder, verb, radii):
+    result = ecoc(verb, folder / "table.skops", "--data", "none", f"--eps={radii}", expect=2)
+    assert "radii are finite and not below 0" in result.stderr
+
+
 def test_a_report_must_be_a_page(folder):
     result = ecoc(
         *("attack", folder / "table.skops", "--data", folder / "data.csv", "--eps", "0.1"),

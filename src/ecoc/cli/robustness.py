@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -19,9 +20,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def _radii(_context: click.Context, _parameter: click.Parameter, text: str) -> tuple[float, ...]:
     try:
-        return tuple(sorted(set(map(float, text.split(",")))))
+        radii = tuple(sorted(set(map(float, text.split(",")))))
     except ValueError:
         raise click.BadParameter(f"radii are numbers with commas between, not {text!r}.") from None
+    if not all(0 <= radius < math.inf for radius in radii):
+        raise click.BadParameter(f"radii are finite and not below 0, not {text!r}.")
+    return radii
 
 
 def _subject_options(verb: F) -> F:
