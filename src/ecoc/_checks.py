@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from ecoc.errors import InvalidInputError, MissingDependencyError
 
@@ -59,6 +60,34 @@ def check_number(
     if maximum is not None and number > maximum:
         raise InvalidInputError(f"{name} must be at most {maximum:g}, not {number:g}.")
     return number
+
+
+def check_matrix(name: str, values: object) -> npt.NDArray[np.float64]:
+    """Return numbers as a matrix of floats; text is not taken for numbers.
+
+    Examples
+    --------
+    >>> check_matrix("targets", np.array([[0, 1.3]], dtype=np.float32))
+    array([[0. , 1.3]])
+    """
+    wrong = InvalidInputError(f"{name} must be a matrix of numbers.")
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind == "O" and not all(
+            isinstance(entry, numbers.Real) and not isinstance(entry, bool) for entry in found.flat
+        ):
+            raise wrong
+        if found.dtype.kind not in "iufO":
+            raise wrong
+        if found.dtype.kind == "f" and found.dtype.itemsize < 8:
+            # A narrow float is the decimal that is written for it, too.
+            found = found.astype(str)
+        matrix = np.array(found, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise wrong from error
+    if matrix.ndim != 2:
+        raise wrong
+    return matrix
 
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> str:

@@ -10,6 +10,7 @@ __all__ = [
     "InvalidInputError",
     "MissingDependencyError",
     "SolverError",
+    "TimeLimitError",
     "TooLargeError",
     "VerificationError",
 ]
@@ -53,6 +54,10 @@ class VerificationError(EcocError):
 
 class InfeasibleError(EcocError):
     """No codebook satisfies the request; the message says what would."""
+
+
+class TimeLimitError(EcocError):
+    """The work was not done within its time limit, and nothing is known about its outcome."""
 
 
 class TooLargeError(EcocError):

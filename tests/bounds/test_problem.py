@@ -62,7 +62,7 @@ def test_bad_arguments_are_refused():
     [
         ([[0, 1]], "square matrix"),
         ([[0]], "square matrix"),
-        ("targets", "square matrix of numbers"),
+        ("targets", "matrix of numbers"),
         ([[0, 1], [2, 0]], "symmetric"),
         ([[0, np.nan], [np.nan, 0]], "finite"),
         ([[0, 1e300], [1e300, 0]], "reasonable size"),

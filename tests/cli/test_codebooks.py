@@ -6,7 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from ecoc import design_codebook
+from ecoc.cli import main
 from ecoc.codes import dense_random, one_vs_one, read_codebook, write_codebook
 
 ECOC = Path(sys.executable).with_name("ecoc")
@@ -51,6 +54,80 @@ def test_verify_for_machines(tmp_path):
     report = json.loads(ecoc("verify", path, "--json").stdout)
     assert report["verified"] is True
     assert report["figures"]["min_row_distance"] == 3.5
+
+
+@pytest.fixture(scope="module")
+def by_solver(tmp_path_factory):
+    path = tmp_path_factory.mktemp("designs") / "solver.json"
+    design_codebook(6, 10, min_column_distance=2, method="integer-program").save(path)
+    return path
+
+
+def test_the_word_of_a_solver_is_not_verified(by_solver):
+    result = ecoc("verify", by_solver, expect=3)
+    assert b"NOT VERIFIED: the codebook is as claimed, but the bound 6 rests on" in result.stdout
+    assert b"OPTIMAL" not in result.stdout
+    report = json.loads(ecoc("verify", by_solver, "--json", expect=3).stdout)
+    assert (report["verified"], report["differences"]) == (False, [])
+    assert "rests on the word of highs" in report["unverified"]
+    assert b"NOT VERIFIED" in ecoc("show", by_solver).stdout
+
+
+def test_a_forged_word_of_a_solver_is_refused(by_solver, tmp_path):
+    document = json.loads(by_solver.read_text())
+    document["certificate"]["proof"]["facts"] |= {
+        "solver": "",
+        "termination": "time limit",
+        "n_nodes": -5,
+    }
+    path = tmp_path / "forged.json"
+    path.write_text(json.dumps(document))
+    result = ecoc("verify", path, expect=5)
+    assert b"there is no solver ''; the number of nodes is -5" in result.stderr
+    assert json.loads(ecoc("verify", path, "--json", expect=5).stdout)["verified"] is False
+
+
+def test_a_verification_that_takes_too_long_is_none(by_solver):
+    result = ecoc("verify", by_solver, "--time-limit", 0, expect=3)
+    assert b"NOT VERIFIED: it was not done within 0 seconds" in result.stdout
+    report = json.loads(ecoc("verify", by_solver, "--time-limit", 0, "--json", expect=3).stdout)
+    assert report["verified"] is False
+
+
+CLEARS_THE_SCREEN = "\x1b[2J\x1b[HOPTIMAL\x9b31m\u202e"
+
+
+@pytest.mark.parametrize("verb", ["show", "verify", "convert"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        ("proof", "facts", "solver"),
+        ("proof", "facts", "version"),
+        ("proof", "facts", "termination"),
+        ("proof", "kind"),
+        ("notes", 0),
+        ("status",),
+        ("problem", CLEARS_THE_SCREEN),
+        (CLEARS_THE_SCREEN,),
+    ],
+)
+def test_a_file_does_not_steer_the_terminal(by_solver, tmp_path, verb, place):
+    document = json.loads(by_solver.read_text())
+    document["certificate"]["notes"] = [""]
+    document["certificate"]["status"] = "feasible"
+    inside = document["certificate"]
+    for key in place[:-1]:
+        inside = inside[key]
+    inside[place[-1]] = CLEARS_THE_SCREEN
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(document))
+    for form in ([], ["--json"]):
+        target = [str(tmp_path / "b.npz")] if verb == "convert" else []
+        done = CliRunner().invoke(main, [verb, str(path), *target, *form])
+        assert done.exit_code in {0, 1, 3, 5}
+        text = done.stdout + done.stderr
+        if verb != "show" or not form:  # a file that is shown as JSON is data
+            assert not set(text) & set("\x1b\x9b\u202e")
 
 
 def test_data_goes_to_stdout_and_talk_to_stderr(tmp_path):

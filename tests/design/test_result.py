@@ -1,10 +1,27 @@
 import json
+import random
+from fractions import Fraction
+from itertools import combinations
 
+import numpy as np
 import pytest
+from tests.design.forgeries import FORGED
 
-from ecoc.codes import one_vs_rest, write_codebook, write_file
-from ecoc.design import Design, Status, design_codebook, read_design
-from ecoc.errors import FileFormatError, InvalidInputError, VerificationError
+from ecoc.codes import dense_random, one_vs_rest, write_codebook, write_file
+from ecoc.design import (
+    Design,
+    DesignProblem,
+    Status,
+    design_codebook,
+    read_design,
+    unverified,
+)
+from ecoc.errors import (
+    FileFormatError,
+    InvalidInputError,
+    TimeLimitError,
+    VerificationError,
+)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +73,7 @@ def changed(path, design, change):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda c: c.update(objective=7), "stored as 7.0 but the matrix has 6"),
+        (lambda c: c.update(objective=7), "stored as 7 but the matrix has 6"),
         (lambda c: c.update(bound=7), "nothing stands behind the bound 7"),
         (lambda c: (c.update(bound=5), c["proof"].update(bound=5)), "better than the bound 5"),
         (lambda c: (c.update(bound=7), c["proof"].update(bound=7)), "called optimal, with 6"),
@@ -83,9 +100,9 @@ def test_false_claims_fail_verification(tmp_path, best, change, message):
         (lambda c: c.update(status="best"), "status must be one of optimal, feasible"),
         (lambda c: c.update(objective="6"), "objective must be a number"),
         (lambda c: c.update(objective=None), "objective must be a number"),
-        (lambda c: c.update(objective=10**400), "not too large"),
-        (lambda c: c.update(bound=10**400), "not too large"),
-        (lambda c: c["proof"].update(bound=10**400), "not too large"),
+        (lambda c: c.update(objective=10**400), "must be a number"),
+        (lambda c: c.update(bound=10**400), "must be a number"),
+        (lambda c: c["proof"].update(bound=10**400), "must be a number"),
         (lambda c: c.update(status=["optimal"]), "status must be one of"),
         (lambda c: c["problem"].update(max_imbalance=10**400), "not too large"),
         (
@@ -100,9 +117,9 @@ def test_false_claims_fail_verification(tmp_path, best, change, message):
         (lambda c: c.update(proof=[]), "a proof must be an object"),
         (lambda c: c["proof"].update(kind="faith"), "kind must be one of"),
         (lambda c: c["proof"].update(facts=[]), "facts must be an object"),
-        (lambda c: c["proof"].update(kind="two-solvers"), "needs first"),
-        (lambda c: c["proof"]["facts"].pop("version"), "needs version"),
-        (lambda c: c["proof"]["facts"].update(mood=1), "no fact 'mood'"),
+        (lambda c: c.update(objective="６/5"), "objective must be a number"),
+        (lambda c: c.update(objective="12/4"), "lowest terms"),
+        (lambda c: c.update(objective=True), "objective must be a number"),
         (lambda c: c.update(notes="x"), "notes must be a list"),
     ],
 )
@@ -110,6 +127,184 @@ def test_malformed_claims_are_refused(tmp_path, best, change, message):
     path = changed(tmp_path / "a.json", best, change)
     with pytest.raises(FileFormatError, match=message):
         read_design(path)
+
+
+@pytest.mark.parametrize("message", FORGED)
+def test_words_that_no_solver_said_fail_verification(tmp_path, best, message):
+    path = changed(tmp_path / "a.json", best, FORGED[message])
+    with pytest.raises(VerificationError, match=message):
+        read_design(path)
+
+
+@pytest.mark.parametrize("status", ["optimal", "feasible"])
+def test_a_solver_that_is_said_to_exclude_a_codebook_that_exists_is_refuted(tmp_path, best, status):
+    code = dense_random(10, 20, n_candidates=1, random_state=3)
+    assert code.min_row_distance < 9
+    bound = code.min_row_distance + (status == "feasible")
+    claim = best.to_plain() | {
+        "status": status,
+        "objective": code.min_row_distance,
+        "bound": bound,
+        "problem": DesignProblem(10, 20).to_plain(),
+        "separation_proof": None,
+    }
+    claim["proof"]["bound"] = bound
+    path = tmp_path / "forged.json"
+    write_file(code, path, certificate=claim)
+    with pytest.raises(VerificationError, match=f"the bound {bound} is false: there is a codebook"):
+        read_design(path)
+
+
+def test_a_sum_of_deviations_that_a_solver_is_said_to_need_is_refuted(tmp_path):
+    targets = one_vs_rest(5).row_distances()
+    goal = {"objective": "target-distances", "target_distances": targets}
+    design = design_codebook(5, 5, **goal, formulation="ip3")
+    assert (design.objective, design.certificate.kind) == (0, "solver")
+    worse = dense_random(5, 5, random_state=1)
+    value = design.problem.objective_of(worse)
+    assert value > 0
+    claim = design.to_plain() | {"objective": value, "bound": value}
+    claim["proof"]["bound"] = value
+    write_file(worse, tmp_path / "forged.json", certificate=claim)
+    with pytest.raises(VerificationError, match="is false: there is a codebook"):
+        read_design(tmp_path / "forged.json")
+
+
+def test_the_word_of_a_solver_is_not_verified(best, by_theory, every_column):
+    assert "rests on the word of highs" in unverified(best)
+    assert "coding theory allows at most 6" in unverified(best)
+    assert unverified(by_theory) is None
+    assert unverified(every_column) is None
+
+
+def test_designs_by_a_solver_have_the_same_bytes(tmp_path, best):
+    best.save(tmp_path / "a.json")
+    again = design_codebook(6, 10, min_column_distance=2, method="integer-program")
+    again.save(tmp_path / "b.json")
+    assert (tmp_path / "a.json").read_bytes() == (tmp_path / "b.json").read_bytes()
+
+
+# ------------------------------------------------------------ exact fractions
+
+
+def targeted(targets, n_columns, **asked):
+    k = len(targets)
+    return design_codebook(
+        k, n_columns, objective="target-distances", target_distances=targets, **asked
+    )
+
+
+def symmetric(entries, k):
+    matrix = np.zeros((k, k))
+    matrix[np.triu_indices(k, 1)] = entries
+    return (matrix + matrix.T).tolist()
+
+
+def test_targets_are_the_decimals_that_are_written(tmp_path):
+    design = targeted(symmetric([3.5, 1.3, 1.8], 3), 5)
+    assert design.status is Status.OPTIMAL
+    assert design.objective == design.bound == Fraction(12, 5)
+    design.save(tmp_path / "a.json")
+    document = json.loads((tmp_path / "a.json").read_text())
+    claim = document["certificate"]
+    assert (claim["objective"], claim["bound"], claim["proof"]["bound"]) == ("12/5",) * 3
+    assert read_design(tmp_path / "a.json").objective == Fraction(12, 5)
+    for near in (2.4000000000000004, 2.3999999999999995, "24000000000000001/10000000000000000"):
+        claim["objective"] = near
+        (tmp_path / "b.json").write_text(json.dumps(document))
+        with pytest.raises(VerificationError, match="the matrix has 12/5"):
+            read_design(tmp_path / "b.json")
+    claim["objective"] = 2.4
+    (tmp_path / "c.json").write_text(json.dumps(document))
+    assert read_design(tmp_path / "c.json").objective == Fraction(12, 5)
+
+
+def least_deviation(targets, n_columns):
+    """The optimum by enumeration of all sets of columns, in whole hundredths."""
+    k = len(targets)
+    wanted = {(p, q): round(100 * targets[p][q]) for p, q in combinations(range(k), 2)}
+    best = None
+    for size in range(1, min(n_columns, 2 ** (k - 1) - 1) + 1):
+        for columns in combinations(range(1, 2 ** (k - 1)), size):
+            rows = [[0] * size, *([c >> p & 1 for c in columns] for p in range(k - 1))]
+            apart = {
+                (p, q): sum(a != b for a, b in zip(rows[p], rows[q], strict=True))
+                for p, q in wanted
+            }
+            if min(apart.values()) > 0:
+                total = sum(abs(100 * apart[pair] - wanted[pair]) for pair in wanted)
+                best = total if best is None else min(best, total)
+    return Fraction(best, 100)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_fractional_targets_give_optima_whose_files_hold(tmp_path, seed):
+    rng = random.Random(seed)
+    k = rng.choice([3, 4])
+    n_columns = rng.randint(k - 1, 6)
+    places = rng.choice([1, 2])
+    entries = [round(rng.uniform(0, n_columns), places) for _ in range(k * (k - 1) // 2)]
+    targets = symmetric(entries, k)
+    for asked in ({}, {"formulation": "ip2"}, {"formulation": "ip3", "solver": "scip"}):
+        design = targeted(targets, n_columns, **asked, random_state=seed)
+        assert design.status is Status.OPTIMAL
+        assert design.objective == design.bound == least_deviation(targets, n_columns)
+        design.save(tmp_path / "a.json")
+        assert read_design(tmp_path / "a.json").objective == design.objective
+
+
+def test_a_solver_cannot_prove_what_it_cannot_tell_apart(tmp_path):
+    rng = random.Random(0)
+    design = targeted(symmetric([rng.uniform(0, 5) for _ in range(6)], 4), 5, formulation="ip2")
+    assert design.status is Status.FEASIBLE
+    assert 0 < design.objective - design.bound < Fraction(1, 10**5)
+    assert "Round them" in design.notes[0]
+    design.save(tmp_path / "a.json")
+    assert read_design(tmp_path / "a.json").objective == design.objective
+
+
+@pytest.mark.parametrize("text", ["1.5", "１", True])
+def test_text_is_no_target(tmp_path, text):
+    targets = symmetric([1.5], 2)
+    design = targeted(targets, 1)
+    path = changed(
+        tmp_path / "a.json",
+        design,
+        lambda c: c["problem"].update(target_distances=[[0, text], [text, 0]]),
+    )
+    with pytest.raises(FileFormatError, match="must be a matrix of numbers"):
+        read_design(path)
+    with pytest.raises(InvalidInputError, match="must be a matrix of numbers"):
+        targeted([["0", str(text)], [str(text), "0"]], 1)
+
+
+# --------------------------------------------------------- small files, long work
+
+
+def test_a_verification_ends_at_its_time_limit(tmp_path, by_theory):
+    path = tmp_path / "a.json"
+    by_theory.save(path)
+    with pytest.raises(TimeLimitError, match="not done within 0 seconds"):
+        read_design(path, time_limit=0)
+
+
+def test_claims_of_impossible_sizes_are_refused_at_once(tmp_path, every_column):
+    pairs = design_codebook(6, 14, min_column_distance=1)
+    assert pairs.certificate.facts["name"] == "pairs"
+
+    def many(c):
+        c["problem"]["n_columns"] = c["proof"]["facts"]["proof"]["n_columns"] = 10**9
+        c["proof"]["facts"]["proof"].pop("packing", None)
+
+    with pytest.raises(VerificationError, match="more columns than there are"):
+        read_design(changed(tmp_path / "a.json", pairs, many))
+    code = one_vs_rest(27)
+    claim = every_column.to_plain() | {"objective": 2, "bound": 2}
+    claim["problem"] |= {"n_classes": 27, "n_columns": 27}
+    claim["proof"]["bound"] = 2
+    write_file(code, tmp_path / "b.json", certificate=claim)
+    with pytest.raises(VerificationError, match="too many columns for all of them"):
+        read_design(tmp_path / "b.json")
 
 
 def test_exhaustive_certificates_are_checked_from_scratch(tmp_path, best, every_column):
@@ -160,8 +355,9 @@ def test_theory_certificates_are_checked_from_scratch(tmp_path, by_theory):
     ("change", "message"),
     [
         (lambda c: c["proof"]["facts"].update(value="6"), "the proof is about 6"),
-        (lambda c: c["proof"]["facts"].update(value="1e999999999"), "not a number"),
-        (lambda c: c["proof"]["facts"].update(value="8/0"), "not a number"),
+        (lambda c: c["proof"]["facts"].update(value="1e999999999"), "the proof is about 1e9"),
+        (lambda c: c["proof"]["facts"].update(value="8/0"), "the proof is about 8/0"),
+        (lambda c: c["proof"]["facts"].update(value="８"), "the proof is about"),
         (lambda c: c["proof"]["facts"].update(name="faith"), "no bound of this name"),
         (lambda c: c["proof"]["facts"].update(proof={}), "proof"),
         (lambda c: c["problem"].update(n_columns=20), "no field 'packing'"),

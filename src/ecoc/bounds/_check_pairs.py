@@ -13,6 +13,8 @@ from ecoc.bounds.problem import BoundProblem
 __all__ = ["check_pairs"]
 
 _MAX_CLASSES = 12
+_MAX_COMBINATIONS = 200_000
+"""How many numbers of columns are tried; honest proofs stay far below."""
 
 Relation = tuple[int, int, int]
 """Two sizes of columns and their inner product, absolute if one has equal sides."""
@@ -49,9 +51,15 @@ def _all_counts(problem: BoundProblem, n_columns: int, distance: int) -> Iterato
     if problem.column_counts is not None:
         available = list(problem.column_counts)
     needed = comb(k, 2) * distance
+    if n_columns > sum(available):
+        raise RejectedError("the proof counts more columns than there are")
     stack: list[tuple[tuple[int, ...], int, int]] = [((), n_columns, 0)]
+    n_tried = 0
     while stack:
         taken, left, total = stack.pop()
+        n_tried += 1
+        if n_tried > _MAX_COMBINATIONS:
+            raise RejectedError("there are too many combinations of columns to be checked")
         size = k // 2 - len(taken)
         if total + left * size * (k - size) < needed:
             continue

@@ -9,6 +9,7 @@ from typing import Any
 import numpy.typing as npt
 
 from ecoc._checks import check_int
+from ecoc._deadline import check_deadline
 from ecoc.bounds._reading import RejectedError, field, integer, integers, record
 from ecoc.bounds.targets import TargetBound, exact_targets
 
@@ -104,6 +105,8 @@ def _least(group: list[int], costs: dict[tuple[int, int], tuple[int, int]]) -> i
     total = sum(costs[p, q][0] for i, q in enumerate(group) for p in group[:i])
     least = total
     for step in range(1, 1 << max(0, len(group) - 1)):
+        if step % 1024 == 1:
+            check_deadline()
         p = group[(step & -step).bit_length() - 1]
         for q in group:
             if q != p:

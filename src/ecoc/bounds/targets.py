@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import check_int
+from ecoc._checks import check_int, check_matrix
 from ecoc.bounds.bound import Proof
 from ecoc.bounds.problem import BoundProblem
 from ecoc.errors import InvalidInputError
@@ -19,7 +20,7 @@ __all__ = ["TargetBound", "exact_targets", "target_bound"]
 
 _MAX_GROUP = 18
 _GROUP = 10
-_MAX_DENOMINATOR = 1 << 20
+_MAX_PLACES = 40
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,6 @@ def target_bound(n_columns: int, targets: npt.ArrayLike) -> TargetBound:
     excess = sum(pairs, Fraction(0)) - most
 
     denominator = lcm(*(target.denominator for target in pairs))
-    denominator = min(denominator, _MAX_DENOMINATOR)
     step = k if k <= _MAX_GROUP else _GROUP
     groups = [list(range(start, min(start + step, k))) for start in range(0, k, step)]
     costs = _parity_costs(exact, n_columns, denominator)
@@ -109,16 +109,15 @@ def target_bound(n_columns: int, targets: npt.ArrayLike) -> TargetBound:
 def exact_targets(targets: npt.ArrayLike) -> list[list[Fraction]]:
     """Return targets as exact numbers, after checking that they are a symmetric matrix.
 
+    A float is the decimal that is written for it.
+
     Examples
     --------
-    >>> exact_targets([[0, 2.5], [2.5, 0]])[0][1]
-    Fraction(5, 2)
+    >>> exact_targets([[0, 1.3], [1.3, 0]])[0][1]
+    Fraction(13, 10)
     """
-    try:
-        matrix = np.asarray(targets, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError("targets must be a square matrix of numbers.") from error
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or matrix.shape[0] < 2:
+    matrix = check_matrix("targets", targets)
+    if matrix.shape[0] != matrix.shape[1] or matrix.shape[0] < 2:
         raise InvalidInputError(
             "targets must be a square matrix with a row and a column for each of at least 2 "
             f"classes, not of shape {matrix.shape}."
@@ -129,20 +128,28 @@ def exact_targets(targets: npt.ArrayLike) -> list[list[Fraction]]:
     matrix = np.where(np.eye(len(matrix), dtype=bool), 0.0, matrix)
     if not np.array_equal(matrix, matrix.T):
         raise InvalidInputError("targets must be symmetric.")
-    return [[Fraction(entry) for entry in row] for row in matrix.tolist()]
+    exact = [[Fraction(str(entry)) for entry in row] for row in matrix.tolist()]
+    if any(entry.denominator > 10**_MAX_PLACES for row in exact for entry in row):
+        raise InvalidInputError(
+            f"targets must have at most {_MAX_PLACES} decimal places. Round them first."
+        )
+    return exact
 
 
 def _parity_costs(
     targets: Sequence[Sequence[Fraction]], n_columns: int, denominator: int
-) -> npt.NDArray[np.int64]:
+) -> npt.NDArray[Any]:
     """Return, for even and odd distances, the least deviations in units of 1/denominator."""
     k = len(targets)
-    costs = np.zeros((2, k, k), dtype=np.int64)
+    farthest = max(n_columns, *(int(entry) + 1 for row in targets for entry in row))
+    # Sums over pairs stay exact in either type; the second one is slower.
+    fits = farthest * denominator * k * k < 1 << 62
+    costs = np.zeros((2, k, k), dtype=np.int64 if fits else object)
     for q in range(k):
         for p in range(q):
             for parity in range(2):
                 deviation = _deviation(targets[p][q], parity, n_columns)
-                costs[parity, p, q] = costs[parity, q, p] = deviation * denominator // 1
+                costs[parity, p, q] = costs[parity, q, p] = int(deviation * denominator)
     return costs
 
 
@@ -153,14 +160,14 @@ def _deviation(target: Fraction, parity: int, n_columns: int) -> Fraction:
     return min(abs(target - below), abs(target - above))
 
 
-def _least_cut(costs: npt.NDArray[np.int64]) -> int:
+def _least_cut(costs: npt.NDArray[Any]) -> int:
     """Return the least cost over all cuts, the first class on a fixed side."""
     even, odd = costs
-    totals = np.zeros(1, dtype=np.int64)
+    totals = np.zeros(1, dtype=costs.dtype)
     for p in range(1, even.shape[0]):
         # Entry s of `extra`: what class p adds on side 0, the others standing as the bits of s.
-        extra = np.zeros(1, dtype=np.int64) + even[0, p]
-        flipped = np.zeros(1, dtype=np.int64) + odd[0, p]
+        extra = np.array([even[0, p]], dtype=costs.dtype)
+        flipped = np.array([odd[0, p]], dtype=costs.dtype)
         for q in range(1, p):
             extra = np.concatenate((extra + even[q, p], extra + odd[q, p]))
             flipped = np.concatenate((flipped + odd[q, p], flipped + even[q, p]))

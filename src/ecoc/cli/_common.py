@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import click
 
+from ecoc._text import printable
 from ecoc.errors import EcocError, InfeasibleError, VerificationError
 
 EXIT_ERROR = 1
@@ -19,6 +20,9 @@ EXIT_NOT_PROVED = 3
 EXIT_INFEASIBLE = 4
 EXIT_NOT_VERIFIED = 5
 EXIT_INTERRUPTED = 130
+
+LINES = "\n\t"
+"""What a message may hold that is no printable character."""
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -50,7 +54,7 @@ class VerbGroup(click.Group):
         except EcocError as error:
             if _verbose():
                 traceback.print_exc()
-            click.echo(f"ecoc: {error}", err=True)
+            click.echo(f"ecoc: {printable(str(error), keep=LINES)}", err=True)
             sys.exit(exit_code_of(error))
         except KeyboardInterrupt:
             click.echo("ecoc: interrupted", err=True)
@@ -147,16 +151,16 @@ def is_verbose() -> bool:
 def talk(message: str) -> None:
     """Say something to a person, on standard error, unless asked to be quiet."""
     if not is_quiet():
-        click.echo(message, err=True)
+        click.echo(printable(message, keep=LINES), err=True)
 
 
 def print_json(value: object) -> None:
     """Print a result for machines."""
-    click.echo(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
+    click.echo(json.dumps(value, indent=1, allow_nan=False))
 
 
 def print_facts(facts: Mapping[str, object]) -> None:
     """Print titled values in two aligned columns."""
     width = max(map(len, facts))
     for title, value in facts.items():
-        click.echo(f"{title:<{width}}  {value}")
+        click.echo(printable(f"{title:<{width}}  {value}"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ecoc._exact import exact_text, exact_to_plain
 from ecoc.cli._common import (
     EXIT_NOT_PROVED,
     balance_option,
@@ -165,16 +167,23 @@ def _present(found: Design, output: str | None, *, as_json: bool) -> None:
         print_json(
             {
                 "status": found.status.value,
-                "objective": found.objective,
-                "bound": found.bound,
+                "objective": exact_to_plain(found.objective),
+                "bound": exact_to_plain(found.bound),
                 "gap": found.gap,
                 "n_columns": found.codebook and found.codebook.n_columns,
                 "rows": found.codebook and found.codebook.rows,
                 "proof": found.certificate and found.certificate.summary,
                 "max_column_distance": found.separation_certificate
-                and found.separation_certificate.bound,
+                and exact_to_plain(found.separation_certificate.bound),
                 "notes": found.notes,
-                "stages": [asdict(stage) for stage in found.stages],
+                "stages": [
+                    asdict(stage)
+                    | {
+                        "objective": exact_to_plain(stage.objective),
+                        "bound": exact_to_plain(stage.bound),
+                    }
+                    for stage in found.stages
+                ],
                 "file": output,
             }
         )
@@ -192,7 +201,8 @@ def _present(found: Design, output: str | None, *, as_json: bool) -> None:
             talk(f"note: {note}")
         if is_verbose():
             for stage in found.stages:
-                talk(f"{stage.name}: {stage.seconds:.2f} s, best {stage.objective}, {stage.note}")
+                best = exact_text(stage.objective)
+                talk(f"{stage.name}: {stage.seconds:.2f} s, best {best}, {stage.note}")
         if output is not None:
             talk(f"written to {output}")
     if found.status is not Status.OPTIMAL:
@@ -239,7 +249,7 @@ def _read_matrix(path: str) -> Any:
 
     try:
         with Path(path).open(newline="", encoding="utf-8-sig") as stream:
-            rows = [[float(cell) for cell in line] for line in csv.reader(stream) if line]
+            rows = [[_number(cell) for cell in line] for line in csv.reader(stream) if line]
     except OSError as error:
         raise FileFormatError(f"{path!r} cannot be read: {error.strerror}.") from error
     except (ValueError, csv.Error) as error:
@@ -247,6 +257,13 @@ def _read_matrix(path: str) -> Any:
     if not rows or any(len(row) != len(rows) for row in rows):
         raise FileFormatError(f"{path}: must be a square matrix of numbers.")
     return rows
+
+
+def _number(cell: str) -> float:
+    """A decimal number; other digits than ours, and signs that only Python knows, are refused."""
+    if not re.fullmatch(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*", cell):
+        raise ValueError(f"{cell!r:.40} is not a number")
+    return float(cell)
 
 
 @contextmanager

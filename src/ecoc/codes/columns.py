@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_class_sizes, check_int, check_number
+from ecoc._deadline import check_deadline
 from ecoc.errors import InvalidInputError, TooLargeError
 
 __all__ = ["MAX_CLASSES", "Dichotomies", "columns_to_matrix", "matrix_to_columns"]
@@ -136,6 +137,7 @@ class Dichotomies:
         size = check_int("size", size, minimum=1)
         end = 1 << (self.n_classes - 1)
         for start in range(1, end, size):
+            check_deadline()
             block: Columns = np.arange(start, min(start + size, end), dtype=np.int64)
             yield block[self.admits(block)] if self.is_filtered else block
 

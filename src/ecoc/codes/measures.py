@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._deadline import check_deadline
+
 __all__ = [
     "ColumnBalance",
     "column_balance",
@@ -43,6 +45,7 @@ def _doubled_blocks(
     for top in range(0, count, _BLOCK):
         rows = values[top : top + _BLOCK]
         for left in range(top, count, _BLOCK):
+            check_deadline()
             products = rows @ values[left : left + _BLOCK].T
             if two_sided:
                 np.abs(products, out=products)
@@ -119,6 +122,7 @@ def correctable_errors(vectors: Entries) -> int:
     n_used = used.sum(axis=1)
     best = np.inf
     for top in range(0, values.shape[0], _BLOCK):
+        check_deadline()
         rows = slice(top, top + _BLOCK)
         both = used[rows] @ used.T
         differ = (both - values[rows] @ values.T) / 2

@@ -5,18 +5,20 @@ from ecoc.design.certificate import Certificate
 from ecoc.design.designer import FORMULATIONS, METHODS, SOLVERS, design_codebook
 from ecoc.design.problem import OBJECTIVES, DesignProblem
 from ecoc.design.programs import build_program
-from ecoc.design.result import Design, Stage, read_design, verify_claim
+from ecoc.design.result import Design, Stage
 from ecoc.design.search import SearchResult, search_codebook
 from ecoc.design.similarity import ClassSimilarity, class_similarity
 from ecoc.design.solution import design_from_solution
 from ecoc.design.solvers import ProgressPoint, Status, available_solvers
 from ecoc.design.targets import target_distances
+from ecoc.design.verification import VERIFICATION_SECONDS, read_design, unverified, verify_claim
 
 __all__ = [
     "FORMULATIONS",
     "METHODS",
     "OBJECTIVES",
     "SOLVERS",
+    "VERIFICATION_SECONDS",
     "Certificate",
     "ClassSimilarity",
     "Design",
@@ -34,5 +36,6 @@ __all__ = [
     "read_design",
     "search_codebook",
     "target_distances",
+    "unverified",
     "verify_claim",
 ]

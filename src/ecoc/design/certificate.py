@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ecoc._checks import check_choice, check_number
+from ecoc._checks import check_choice
+from ecoc._exact import Exact, exact, exact_from_plain, exact_text, exact_to_plain
+from ecoc._text import printable
 from ecoc.bounds import (
     Bound,
     TargetBound,
@@ -18,16 +18,19 @@ from ecoc.bounds import (
     check_separation_bound,
     check_target_bound,
 )
-from ecoc.codes import Codebook, matrix_to_columns
+from ecoc.codes import Codebook
+from ecoc.design.problem import MAX_SCANNED_CLASSES, DesignProblem
 from ecoc.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from ecoc.design.problem import DesignProblem
     from ecoc.design.solvers import SolverResult
 
 __all__ = ["KINDS", "Certificate"]
 
 KINDS = ("theory", "exhaustive", "solver", "two-solvers")
+
+PROVED = "proved"
+"""The termination of a solver that calls its solution optimal."""
 
 _SOLVER_FACTS = {
     "solver": str,
@@ -35,7 +38,6 @@ _SOLVER_FACTS = {
     "formulation": str,
     "termination": str,
     "tolerances": dict,
-    "log_sha256": str,
     "n_nodes": int,
 }
 _FACTS: dict[str, dict[str, type]] = {
@@ -44,6 +46,10 @@ _FACTS: dict[str, dict[str, type]] = {
     "solver": _SOLVER_FACTS,
     "two-solvers": {"first": dict, "second": dict},
 }
+_KNOWN_SOLVERS = ("highs", "scip", "gurobi")
+_KNOWN_PROGRAMS = ("IP1", "IP2", "IP3")
+_TOLERANCES = ("feasibility", "integrality", "absolute_gap", "relative_gap")
+_VERSION = re.compile(r"[0-9][0-9A-Za-z .()+-]{0,59}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -59,31 +65,30 @@ class Certificate:
         ``"solver"``: the word of a branch-and-bound solver that worked in floating point;
         what it says is on record, and only the codebook can be checked again.
         ``"two-solvers"``: two solvers of different origin say the same.
-    bound : float
+    bound : int or Fraction
         No codebook does better than this.
     facts : mapping
         The proof, or who said what.
     """
 
     kind: str
-    bound: float
+    bound: Exact
     facts: Mapping[str, Any]
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, KINDS)
-        check_number("bound", self.bound)
-        _check_facts(self.facts, _FACTS[self.kind])
-        if self.kind == "two-solvers":
-            for name in ("first", "second"):
-                _check_facts(self.facts[name], _SOLVER_FACTS)
+        if isinstance(self.bound, bool) or not isinstance(self.bound, (int, Fraction)):
+            raise InvalidInputError(f"bound must be an int or a Fraction, not {self.bound!r}.")
+        if not isinstance(self.facts, Mapping):
+            raise InvalidInputError("facts must be an object.")
 
     @classmethod
     def of_bound(cls, bound: Bound | TargetBound) -> Certificate:
         """Put a bound of coding theory on record with its proof."""
-        value = Fraction(bound.value)
+        value = exact(bound.value)
         return cls(
             "theory",
-            int(value) if value.denominator == 1 else float(value),
+            value,
             {
                 "name": bound.name,
                 "value": str(value),
@@ -93,7 +98,7 @@ class Certificate:
         )
 
     @classmethod
-    def of_solver(cls, result: SolverResult, bound: float, formulation: str) -> Certificate:
+    def of_solver(cls, result: SolverResult, bound: Exact, formulation: str) -> Certificate:
         """Put on record what a solver says."""
         return cls("solver", bound, _solver_facts(result, formulation))
 
@@ -106,14 +111,19 @@ class Certificate:
     def summary(self) -> str:
         """What stands behind the bound, in a few words."""
         if self.kind == "theory":
-            return f"{self.facts['name']} bound"
+            return printable(f"{self.facts['name']} bound")
         if self.kind == "exhaustive":
             return "every admissible column is used"
-        said = [self.facts] if self.kind == "solver" else list(self.facts.values())
         names = " and ".join(
-            f"{facts['solver']} {facts['version']} on {facts['formulation']}" for facts in said
+            f"{facts['solver']} {facts['version']} on {facts['formulation']}"
+            for facts in self._words
         )
-        return f"the word of {names}, {said[0]['termination']}"
+        return printable(f"the word of {names}, {self._words[0]['termination']}")
+
+    @property
+    def _words(self) -> list[Mapping[str, Any]]:
+        """What each solver said."""
+        return [self.facts] if self.kind == "solver" else list(self.facts.values())
 
     @property
     def is_checkable(self) -> bool:
@@ -122,14 +132,44 @@ class Certificate:
 
     def check(self, problem: DesignProblem, codebook: Codebook) -> list[str]:
         """Check the proof again as far as it can be; say what is wrong with it."""
+        wrong = self._wrong_facts()
+        if wrong:
+            return wrong
         if self.kind == "theory":
             return self._check_theory(problem)
         if self.kind == "exhaustive":
             return self._check_exhaustive(problem, codebook)
         return []
 
+    def check_optimum(self) -> list[str]:
+        """Check that what solvers are said to have said is that their solution is optimal."""
+        if self.is_checkable:
+            return []
+        return [
+            f"called optimal, where {facts['solver']} ended with {facts['termination']!r}"
+            for facts in self._words
+            if facts["termination"] != PROVED
+        ]
+
+    def _wrong_facts(self) -> list[str]:
+        wrong = _wrong_fields(self.facts, _FACTS[self.kind])
+        if wrong or self.is_checkable:
+            return wrong
+        for said in self._words:
+            wrong += _wrong_words(said)
+        if not wrong and self.kind == "two-solvers":
+            first, second = (said["solver"] for said in self._words)
+            if first == second:
+                wrong.append(f"two solvers are claimed, and both are {first}")
+        return wrong
+
     def check_separation(self, codebook: Codebook) -> list[str]:
         """Check a bound on the two-sided column distance of codebooks as good as this one."""
+        if self.kind != "theory":
+            return ["a bound on the column distance must be proved by theory"]
+        wrong = self._wrong_facts()
+        if wrong:
+            return wrong
         bound = self._theory_bound()
         if isinstance(bound, str):
             return [bound]
@@ -147,34 +187,34 @@ class Certificate:
             return [bound]
         if problem.maximises:
             return check_bound(problem.bound_problem, bound)
-        lower = TargetBound(bound.name, Fraction(self.facts["value"]), bound.proof, bound.reason)
+        lower = TargetBound(bound.name, Fraction(self.bound), bound.proof, bound.reason)
         targets = () if problem.target_distances is None else problem.target_distances
         return check_target_bound(problem.n_columns, targets, lower)
 
     def _theory_bound(self) -> Bound | str:
-        # A number written with an exponent could be too large to hold.
-        if not re.fullmatch(r"\d{1,40}(/[1-9]\d{0,39})?", self.facts.get("value", "")):
-            return "the value of the bound is not a number"
-        value = Fraction(self.facts["value"])
-        if float(value) != float(self.bound):
-            return f"the proof is about {value}, not about {self.bound:g}"
+        if self.facts["value"] != str(self.bound):
+            return f"the proof is about {self.facts['value']:.80}, not about {self.bound}"
         return Bound(
-            self.facts["name"], int(value), dict(self.facts["proof"]), self.facts["reason"]
+            self.facts["name"], int(self.bound), dict(self.facts["proof"]), self.facts["reason"]
         )
 
     def _check_exhaustive(self, problem: DesignProblem, codebook: Codebook) -> list[str]:
         if not problem.maximises or problem.rho != 1:
             return ["using every column proves nothing for this problem"]
-        missing = np.setdiff1d(problem.candidates.to_array(), matrix_to_columns(codebook.matrix))
-        if missing.size:
-            return [f"{missing.size} admissible columns are not used, so nothing is proved"]
+        # The columns are distinct and admissible, so they are all if there are as many.
+        if problem.n_classes > MAX_SCANNED_CLASSES:
+            return ["there are too many columns for all of them to be used"]
+        missing = len(problem.candidates) - codebook.n_columns
+        if missing:
+            return [f"{missing} admissible columns are not used, so nothing is proved"]
         if self.bound != problem.objective_of(codebook):
-            return [f"the bound {self.bound:g} is not the distance of all admissible columns"]
+            return [f"the bound {exact_text(self.bound)} is not the distance of all columns"]
         return []
 
     def to_plain(self) -> dict[str, Any]:
         """The certificate as plain data, for files."""
-        return {"kind": self.kind, "bound": self.bound, "facts": dict(self.facts)}
+        bound = exact_to_plain(self.bound)
+        return {"kind": self.kind, "bound": bound, "facts": dict(self.facts)}
 
     @classmethod
     def from_plain(cls, proof: object) -> Certificate | None:
@@ -183,18 +223,42 @@ class Certificate:
             return None
         if not isinstance(proof, dict) or set(proof) != {"kind", "bound", "facts"}:
             raise InvalidInputError("a proof must be an object with kind, bound and facts.")
-        return cls(proof["kind"], proof["bound"], proof["facts"])
+        return cls(proof["kind"], exact_from_plain("bound", proof["bound"]), proof["facts"])
 
 
-def _check_facts(facts: object, wanted: Mapping[str, type]) -> None:
-    if not isinstance(facts, Mapping):
-        raise InvalidInputError("facts must be an object.")
-    for name, kind in wanted.items():
-        if type(facts.get(name)) is not kind:
-            raise InvalidInputError(f"a proof of this kind needs {name}.")
-    unknown = sorted(set(facts) - set(wanted))
-    if unknown:
-        raise InvalidInputError(f"a proof of this kind has no fact {unknown[0]!r}.")
+def _wrong_fields(facts: Mapping[str, Any], wanted: Mapping[str, type]) -> list[str]:
+    wrong = [
+        f"a proof of this kind needs {name}"
+        for name, kind in wanted.items()
+        if type(facts.get(name)) is not kind
+    ]
+    return wrong + [
+        f"a proof of this kind has no fact {name!r:.80}"
+        for name in sorted(set(facts) - set(wanted))
+    ]
+
+
+def _wrong_words(said: Mapping[str, Any]) -> list[str]:
+    """What no solver can have said."""
+    wrong = _wrong_fields(said, _SOLVER_FACTS)
+    if wrong:
+        return wrong
+    if said["solver"] not in _KNOWN_SOLVERS:
+        wrong.append(f"there is no solver {said['solver']!r:.80}")
+    if not _VERSION.fullmatch(said["version"]):
+        wrong.append(f"no solver has the version {said['version']!r:.80}")
+    if said["formulation"] not in _KNOWN_PROGRAMS:
+        wrong.append(f"there is no program {said['formulation']!r:.80}")
+    if not 0 < len(said["termination"]) <= 200:
+        wrong.append("a solver says in a few words why it ended")
+    if said["n_nodes"] < 0:
+        wrong.append(f"the number of nodes is {said['n_nodes']}")
+    tolerances = said["tolerances"]
+    if set(tolerances) != set(_TOLERANCES) or not all(
+        type(value) in {int, float} and 0 <= value <= 1 for value in tolerances.values()
+    ):
+        wrong.append(f"the tolerances must be {', '.join(_TOLERANCES)}, each from 0 to 1")
+    return wrong
 
 
 def _solver_facts(result: SolverResult, formulation: str) -> dict[str, Any]:
@@ -204,6 +268,5 @@ def _solver_facts(result: SolverResult, formulation: str) -> dict[str, Any]:
         "formulation": formulation,
         "termination": result.termination,
         "tolerances": asdict(result.tolerances),
-        "log_sha256": result.log_digest,
         "n_nodes": int(result.n_nodes),
     }

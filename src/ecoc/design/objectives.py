@@ -176,7 +176,7 @@ def uses_parity(columns: IntArray, n_classes: int, n_columns: int, options: Prog
 
 def target_vector(targets: npt.ArrayLike, n_classes: int) -> FloatArray:
     """Return the wanted distances as one number for each pair of classes."""
-    wanted = np.asarray(targets, dtype=np.float64)
+    wanted: FloatArray = np.asarray(targets, dtype=np.float64)
     pairs = class_tuples(n_classes, 2)
     if wanted.shape == (n_classes, n_classes):
         if not np.array_equal(wanted, wanted.T):

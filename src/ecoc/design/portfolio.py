@@ -10,7 +10,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil, floor
 
+from ecoc._exact import Exact, exact
 from ecoc.bounds import best_bound, column_limit, separation_bound, target_bound
 from ecoc.codes import Codebook, Provenance, columns_to_matrix, dense_random, matrix_to_columns
 from ecoc.design.balance import balance_columns
@@ -37,6 +40,9 @@ PROGRAM_SECONDS = 60.0
 MAX_SEARCHED_CLASSES = 1000
 """The search holds all row distances; past this "auto" leaves it out."""
 
+SOLVER_SLACK = 1e-6
+"""The share of an objective, or of 1, by which a solver's floating point may be wrong."""
+
 _QUICK_CLASSES = 300
 _MAX_ALL_COLUMNS = 16
 _SEARCHED_CLASSES = 20
@@ -51,7 +57,7 @@ class Run:
     time_limit: float | None = None
     progress: Callable[[ProgressPoint], object] | None = None
     codebook: Codebook | None = None
-    objective: float | None = None
+    objective: Exact | None = None
     certificate: Certificate | None = None
     separation_certificate: Certificate | None = None
     notes: list[str] = field(default_factory=list)
@@ -63,7 +69,7 @@ class Run:
     # ----------------------------------------------------------------- state
 
     @property
-    def bound(self) -> float | None:
+    def bound(self) -> Exact | None:
         """The best bound so far."""
         return None if self.certificate is None else self.certificate.bound
 
@@ -103,7 +109,7 @@ class Run:
             return False
         if self.bound is not None and self.sign * (value - self.bound) > 0:
             raise SolverError(
-                f"a codebook with {value:g} contradicts the bound {self.bound:g} "
+                f"a codebook with {value} contradicts the bound {self.bound} "
                 f"({self.certificate.summary if self.certificate else ''})."
             )
         self.codebook, self.objective = codebook, value
@@ -118,7 +124,7 @@ class Run:
 
     def _note_progress(self) -> None:
         seconds = time.perf_counter() - self.began
-        point = ProgressPoint(seconds, self.objective, self.bound)
+        point = ProgressPoint(seconds, _as_float(self.objective), _as_float(self.bound))
         self.history.append(point)
         if self.progress is not None:
             self.progress(point)
@@ -292,7 +298,8 @@ class Run:
         problem = self.problem
         names = ("highs", "scip") if solver == "both" else (solver,)
         with self._stage(formulation) as said:
-            program = build_program(problem, formulation, cutoff=self.bound if helped else None)
+            cutoff = _as_float(self.bound) if helped else None
+            program = build_program(problem, formulation, cutoff=cutoff)
             first: Certificate | None = None
             for name in names:
                 start = None
@@ -339,8 +346,7 @@ class Run:
             self.offer(codebook)
         if result.bound is None:
             return None
-        bound = int(result.bound) if float(result.bound).is_integer() else result.bound
-        said = Certificate.of_solver(result, bound, name)
+        said = Certificate.of_solver(result, self._exact_bound(result.bound), name)
         if first is not None and first.bound == said.bound:
             self.certificate = first.confirmed_by(result, name)
         else:
@@ -350,22 +356,47 @@ class Run:
     def _check_claims(self, codebook: Codebook, result: SolverResult) -> None:
         """The objective in whole numbers must be as good as the solver says, within its bound."""
         value = self.problem.objective_of(codebook)
-        slack = 0 if float(value).is_integer() else 1e-6 * max(1.0, abs(value))
-        if result.objective is not None and self.sign * (result.objective - value) > slack:
+        slack = SOLVER_SLACK * max(1.0, abs(float(value)))
+        if result.objective is not None and self.sign * (result.objective - float(value)) > slack:
             raise SolverError(
-                f"{result.solver} claims {result.objective:g} where the codebook has {value:g}."
+                f"{result.solver} claims {result.objective} where the codebook has {value}."
             )
-        if result.bound is not None and self.sign * (value - result.bound) > slack:
-            raise SolverError(
-                f"{result.solver} claims the bound {result.bound:g}; the codebook has {value:g}."
+        if result.bound is not None:
+            bound = self._exact_bound(result.bound)
+            if self.sign * (value - bound) > 0:
+                raise SolverError(
+                    f"{result.solver} claims the bound {bound}; the codebook has {value}."
+                )
+
+    def _exact_bound(self, bound: float) -> Exact:
+        """What a solver's bound says for certain, its rounding granted.
+
+        Objectives are multiples of a step, so the bound moves to the last multiple that it
+        allows. Where steps are smaller than the solver can tell apart, it only moves by what
+        the solver may be wrong.
+        """
+        slack = SOLVER_SLACK * max(1.0, abs(bound))
+        allowed = bound + self.sign * slack
+        step = self.problem.objective_step
+        if step < 4 * slack:
+            self._say_once(
+                "The targets have more decimal places than a solver can tell apart, so that its "
+                "optimum proves nothing. Round them to four places."
             )
+            return exact(round(allowed, 9))
+        steps = Fraction(allowed) / step
+        return exact(step * (floor(steps) if self.sign > 0 else ceil(steps)))
+
+    def _say_once(self, note: str) -> None:
+        if note not in self.notes:
+            self.notes.append(note)
 
     def _shifted(self, began: float) -> Callable[[ProgressPoint], object]:
         """Report what a solver says in the time of the whole run, beside what was known."""
 
         def report(point: ProgressPoint) -> None:
-            known = [v for v in (point.incumbent, self.objective) if v is not None]
-            bounds = [v for v in (point.bound, self.bound) if v is not None]
+            known = [v for v in (point.incumbent, _as_float(self.objective)) if v is not None]
+            bounds = [v for v in (point.bound, _as_float(self.bound)) if v is not None]
             merged = replace(
                 point,
                 seconds=point.seconds + began,
@@ -423,6 +454,10 @@ class Run:
             if not self.problem.violations(balanced):
                 codebook = self.codebook = balanced
             said.append(f"largest imbalance {codebook.column_balance().max_imbalance:.2f}")
+
+
+def _as_float(value: Exact | None) -> float | None:
+    return None if value is None else float(value)
 
 
 def _by_classes(seconds: dict[int, float], n_classes: int) -> float:

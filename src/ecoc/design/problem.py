@@ -7,13 +7,21 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from math import comb
+from math import comb, lcm
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import check_choice, check_class_sizes, check_int, check_number, listing
+from ecoc._checks import (
+    check_choice,
+    check_class_sizes,
+    check_int,
+    check_matrix,
+    check_number,
+    listing,
+)
+from ecoc._exact import Exact, exact
 from ecoc.bounds import BoundProblem
 from ecoc.bounds.targets import exact_targets
 from ecoc.codes import Codebook, Dichotomies
@@ -49,7 +57,8 @@ class DesignProblem:
         Maximise the least row distance, or minimise the sum of the deviations of row
         distances from targets (equation 19).
     target_distances : array of shape (n_classes, n_classes), optional
-        The targets; symmetric, the diagonal is not used.
+        The targets; symmetric, the diagonal is not used. They are decimals as written: 1.3
+        is thirteen tenths, and sums of deviations are exact.
 
     Examples
     --------
@@ -146,17 +155,30 @@ class DesignProblem:
 
     # ------------------------------------------------------------- judgement
 
-    def objective_of(self, codebook: Codebook) -> float:
-        """The objective of a codebook, recomputed from its matrix."""
+    @cached_property
+    def _exact_targets(self) -> list[list[Fraction]]:
+        return exact_targets(() if self.target_distances is None else self.target_distances)
+
+    @property
+    def objective_step(self) -> Fraction:
+        """A unit of which every objective is a multiple."""
         if self.maximises:
-            return codebook.min_row_distance
+            return Fraction(1)
+        return Fraction(1, lcm(*(t.denominator for row in self._exact_targets for t in row)))
+
+    def objective_of(self, codebook: Codebook) -> Exact:
+        """The objective of a codebook, recomputed from its matrix; exact."""
+        if self.maximises:
+            return exact(codebook.min_row_distance)
         distances = codebook.row_distances().tolist()
-        targets = exact_targets(() if self.target_distances is None else self.target_distances)
+        # In units of a step all deviations are whole.
+        unit = 1 / self.objective_step
         total = sum(
-            (abs(distances[p][q] - targets[p][q]) for q in range(self.n_classes) for p in range(q)),
-            Fraction(0),
+            abs(distances[p][q] * unit - int(self._exact_targets[p][q] * unit))
+            for q in range(self.n_classes)
+            for p in range(q)
         )
-        return int(total) if total.denominator == 1 else float(total)
+        return exact(total / unit)
 
     def violations(self, codebook: Codebook) -> list[str]:
         """Say what a codebook lacks to be a solution, in integers and from its matrix alone."""
@@ -330,6 +352,13 @@ class DesignProblem:
         sizes = value.get("class_sizes")
         if sizes is not None and not isinstance(sizes, list):
             raise InvalidInputError("class_sizes must be a list.")
+        targets = value.get("target_distances")
+        if targets is not None and not (
+            isinstance(targets, list)
+            and all(isinstance(row, list) for row in targets)
+            and all(type(entry) in {int, float} for row in targets for entry in row)
+        ):
+            raise InvalidInputError("target_distances must be a matrix of numbers.")
         return cls(**value)
 
     @cached_property
@@ -360,10 +389,7 @@ def balance_limit(max_imbalance: float, class_sizes: Sequence[int] | None, n_cla
 
 
 def _as_targets(values: npt.ArrayLike, n_classes: int) -> npt.NDArray[np.float64]:
-    try:
-        targets = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidInputError("target_distances must be a matrix of numbers.") from error
+    targets = check_matrix("target_distances", values)
     if targets.shape != (n_classes, n_classes):
         raise InvalidInputError(
             f"target_distances must have shape ({n_classes}, {n_classes}), not {targets.shape}."
@@ -376,5 +402,6 @@ def _as_targets(values: npt.ArrayLike, n_classes: int) -> npt.NDArray[np.float64
         raise InvalidInputError(
             f"target_distances must be symmetric; entries {p}, {q} and {q}, {p} differ."
         )
+    exact_targets(targets)
     targets.setflags(write=False)
     return targets

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ecoc._checks import check_number
-from ecoc.codes import Codebook, read_file, write_file
+from ecoc._exact import Exact, exact_text, exact_to_plain
+from ecoc._text import printable
+from ecoc.codes import Codebook, write_file
 from ecoc.design.certificate import Certificate
 from ecoc.design.problem import DesignProblem
 from ecoc.design.solvers.result import ProgressPoint, Status, relative_gap
-from ecoc.errors import FileFormatError, InvalidInputError, VerificationError
+from ecoc.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Design", "Stage", "read_design", "verify_claim"]
+__all__ = ["Design", "Stage"]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Stage:
         Which stage.
     seconds : float
         How long it took.
-    objective, bound : float or None
+    objective, bound : int, Fraction or None
         The best objective and bound after it.
     note : str
         What came of it, in a few words.
@@ -38,8 +38,8 @@ class Stage:
 
     name: str
     seconds: float
-    objective: float | None
-    bound: float | None
+    objective: Exact | None
+    bound: Exact | None
     note: str = ""
 
 
@@ -56,8 +56,9 @@ class Design:
     status : Status
         OPTIMAL (proved, see `certificate`), FEASIBLE (a codebook, and a gap), or UNKNOWN
         (no codebook within the limits). A limit is never OPTIMAL.
-    objective, bound : float or None
-        The objective recomputed from the codebook, and the value that no codebook can beat.
+    objective, bound : int, Fraction or None
+        The objective recomputed from the codebook, and the value that no codebook can beat;
+        exact, fractions only where targets are.
     certificate : Certificate or None
         What stands behind the bound.
     separation_certificate : Certificate or None
@@ -74,8 +75,8 @@ class Design:
     problem: DesignProblem
     codebook: Codebook | None
     status: Status
-    objective: float | None
-    bound: float | None
+    objective: Exact | None
+    bound: Exact | None
     certificate: Certificate | None
     separation_certificate: Certificate | None = None
     history: tuple[ProgressPoint, ...] = field(default=(), repr=False)
@@ -97,15 +98,15 @@ class Design:
         """One line: how good, how good any could be, and on what ground."""
         if self.codebook is None:
             found = "no codebook found within the limits"
-            return f"{self.status.name}: {found}, bound {_text(self.bound)}"
+            return f"{self.status.name}: {found}, bound {exact_text(self.bound)}"
         ground = f" ({self.certificate.summary})" if self.certificate else ""
         what = "minimum row distance" if self.problem.maximises else "sum of deviations"
         if self.status is Status.OPTIMAL:
-            return f"OPTIMAL: {what} {_text(self.objective)}{ground}{self._separation_text}"
+            return f"OPTIMAL: {what} {exact_text(self.objective)}{ground}{self._separation_text}"
         gap = f", gap {self.gap:.1%}" if self.gap is not None else ""
         return (
-            f"FEASIBLE: {what} {_text(self.objective)}, bound {_text(self.bound)}{gap}{ground}"
-            f"{self._separation_text}"
+            f"FEASIBLE: {what} {exact_text(self.objective)}, bound {exact_text(self.bound)}"
+            f"{gap}{ground}{self._separation_text}"
         )
 
     @property
@@ -113,7 +114,7 @@ class Design:
         if self.separation_certificate is None or self.codebook is None:
             return ""
         least, most = self.codebook.min_column_distance(), self.separation_certificate.bound
-        return f"; columns {_text(least)} apart, at most {_text(most)} possible"
+        return f"; columns {least or 0:g} apart, at most {exact_text(most)} possible"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the codebook with its certificate to a ``.json`` or ``.npz`` file."""
@@ -132,8 +133,8 @@ class Design:
         return {
             "problem": self.problem.to_plain(),
             "status": self.status.value,
-            "objective": self.objective,
-            "bound": self.bound,
+            "objective": exact_to_plain(self.objective),
+            "bound": exact_to_plain(self.bound),
             "proof": None if proof is None else proof.to_plain(),
             "separation_proof": None if separation is None else separation.to_plain(),
             "notes": list(self.notes),
@@ -143,7 +144,7 @@ class Design:
         return f"<Design: {self.codebook!r}, {self.verdict}>"
 
     def __str__(self) -> str:
-        notes = "".join(f"\nnote: {note}" for note in self.notes)
+        notes = "".join(f"\nnote: {printable(note)}" for note in self.notes)
         return f"{self.codebook}\n\n{self.verdict}{notes}"
 
     def _repr_html_(self) -> str:
@@ -171,96 +172,3 @@ class Design:
         if self.history:
             axes.legend()
         return drawing
-
-
-def read_design(path: str | os.PathLike[str]) -> Design:
-    """Read a design from a file and check everything it claims that can be checked.
-
-    Raises
-    ------
-    FileFormatError
-        If the file is no design, or malformed.
-    VerificationError
-        If the codebook is not what the file claims.
-    """
-    found = read_file(path)
-    if found.certificate is None:
-        raise FileFormatError(f"{path}: holds a codebook without a certificate, so no design.")
-    return verify_claim(found.codebook, found.certificate, os.fspath(path))
-
-
-def verify_claim(codebook: Codebook, claim: Mapping[str, Any], place: str) -> Design:
-    """Turn plain data into a design, and check it against the codebook from scratch."""
-    try:
-        design = _from_plain(codebook, claim)
-        wrong = list(design.problem.violations(codebook)) or _wrong_claims(design, codebook)
-    except InvalidInputError as error:
-        raise FileFormatError(f"{place}: certificate: {error}") from error
-    if wrong:
-        raise VerificationError(place, wrong)
-    return design
-
-
-def _wrong_claims(design: Design, codebook: Codebook) -> list[str]:
-    wrong = []
-    actual = design.problem.objective_of(codebook)
-    if design.objective != actual:
-        wrong.append(f"the objective is stored as {design.objective} but the matrix has {actual:g}")
-    certificate = design.certificate
-    if design.bound is not None and (certificate is None or certificate.bound != design.bound):
-        wrong.append(f"nothing stands behind the bound {design.bound}")
-    if certificate is not None:
-        wrong += certificate.check(design.problem, codebook)
-    if design.bound is not None:
-        ahead = actual - design.bound if design.problem.maximises else design.bound - actual
-        if ahead > 0:
-            wrong.append(f"the codebook does better than the bound {design.bound} allows")
-        if design.status is Status.OPTIMAL and ahead != 0:
-            wrong.append(f"called optimal, with {actual:g} where the bound is {design.bound}")
-    elif design.status is Status.OPTIMAL:
-        wrong.append("called optimal without a bound")
-    separation = design.separation_certificate
-    if separation is not None:
-        wrong += separation.check_separation(codebook)
-        if (codebook.min_column_distance() or 0) > separation.bound:
-            wrong.append(f"columns are further apart than the bound {separation.bound:g} allows")
-    return wrong
-
-
-def _from_plain(codebook: Codebook, claim: Mapping[str, Any]) -> Design:
-    unknown = sorted(set(claim) - _CLAIMS)
-    if unknown:
-        raise InvalidInputError(f"unknown key {unknown[0]!r}.")
-    problem = DesignProblem.from_plain(claim.get("problem"))
-    values = {"optimal": Status.OPTIMAL, "feasible": Status.FEASIBLE}
-    if not isinstance(claim.get("status"), str) or claim["status"] not in values:
-        raise InvalidInputError(f"status must be one of {', '.join(values)}.")
-    bound = claim.get("bound")
-    notes = claim.get("notes") or []
-    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
-        raise InvalidInputError("notes must be a list of texts.")
-    return Design(
-        problem=problem,
-        codebook=codebook,
-        status=values[claim["status"]],
-        objective=check_number("objective", claim.get("objective")),
-        bound=None if bound is None else check_number("bound", bound),
-        certificate=Certificate.from_plain(claim.get("proof")),
-        separation_certificate=Certificate.from_plain(claim.get("separation_proof")),
-        notes=tuple(notes),
-    )
-
-
-_CLAIMS = {
-    "problem",
-    "status",
-    "objective",
-    "bound",
-    "proof",
-    "separation_proof",
-    "notes",
-}
-
-
-def _text(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:g}"

@@ -12,13 +12,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import RandomState, check_int, check_number, check_random_state
+from ecoc._checks import (
+    RandomState,
+    check_int,
+    check_matrix,
+    check_number,
+    check_random_state,
+)
 from ecoc.codes import Codebook, Provenance
 from ecoc.design.problem import DesignProblem, balance_limit
 from ecoc.errors import InvalidCodebookError, InvalidInputError
@@ -40,8 +47,8 @@ class SearchResult:
     ----------
     codebook : Codebook or None
         The best codebook found; None if no run met the rules for columns.
-    objective : float or None
-        Its objective.
+    objective : int, Fraction, float or None
+        Its objective; a float where pairs have weights.
     n_runs, n_moves : int
         How much was tried.
     seconds : float
@@ -49,7 +56,7 @@ class SearchResult:
     """
 
     codebook: Codebook | None
-    objective: float | None
+    objective: float | Fraction | None
     n_runs: int
     n_moves: int
     seconds: float
@@ -58,7 +65,7 @@ class SearchResult:
 def search_codebook(
     problem: DesignProblem,
     *,
-    bound: float | None = None,
+    bound: float | Fraction | None = None,
     n_starts: int = 8,
     n_moves: int = 2_000_000,
     time_limit: float | None = None,
@@ -67,7 +74,7 @@ def search_codebook(
     start: Codebook | None = None,
     at_least: int = 1,
     pair_weights: npt.ArrayLike | None = None,
-    progress: Callable[[Codebook, float], object] | None = None,
+    progress: Callable[[Codebook, float | Fraction], object] | None = None,
 ) -> SearchResult:
     """Search for a good codebook; nothing is proved about it.
 
@@ -152,13 +159,13 @@ class _Search:
     n_moves: int
     n_jobs: int | None
     at_least: int
-    progress: Callable[[Codebook, float], object] | None
+    progress: Callable[[Codebook, float | Fraction], object] | None
     best: Codebook | None = None
-    objective: float | None = None
+    objective: float | Fraction | None = None
     n_runs: int = 0
     total_moves: int = 0
 
-    def run(self, bound: float | None) -> None:
+    def run(self, bound: float | Fraction | None) -> None:
         if not self.problem.maximises:
             self._approach_targets(bound)
             return
@@ -177,7 +184,7 @@ class _Search:
 
     @property
     def _reached(self) -> float:
-        return 0 if self.objective is None else self.objective
+        return 0 if self.objective is None else float(self.objective)
 
     def _highest(self) -> int:
         """No codebook has a larger minimum distance than its average one (Plotkin)."""
@@ -187,7 +194,9 @@ class _Search:
     def _everywhere(self, goal: int) -> Goals:
         return np.full((self.problem.n_classes,) * 2, goal, dtype=np.int64)
 
-    def _raise_weighted(self, weights: npt.NDArray[np.float64], bound: float | None) -> None:
+    def _raise_weighted(
+        self, weights: npt.NDArray[np.float64], bound: float | Fraction | None
+    ) -> None:
         """Ask for a share of what averaging allows, then for more as long as that succeeds."""
         k, length = self.problem.n_classes, self.problem.n_columns
         needed = (1 / weights)[np.triu_indices(k, 1)].sum()
@@ -199,7 +208,7 @@ class _Search:
             if not self._round(_above(self._reached, weights)) and self.deadline is None:
                 return
 
-    def _approach_targets(self, bound: float | None) -> None:
+    def _approach_targets(self, bound: float | Fraction | None) -> None:
         while not self._out_of_time():
             self._round(self._everywhere(0))
             met = bound is not None and self.objective is not None and self.objective <= bound
@@ -236,7 +245,7 @@ class _Search:
         pairs = np.triu_indices(len(goals), 1)
         return bool((self.best.row_distances()[pairs] >= goals[pairs]).all())
 
-    def _value(self, codebook: Codebook) -> float:
+    def _value(self, codebook: Codebook) -> float | Fraction:
         if self.weights is None:
             return self.problem.objective_of(codebook)
         pairs = np.triu_indices(codebook.n_classes, 1)
@@ -268,10 +277,7 @@ def _above(value: float, weights: npt.NDArray[np.float64]) -> Goals:
 def _as_weights(values: npt.ArrayLike, problem: DesignProblem) -> npt.NDArray[np.float64]:
     if not problem.maximises:
         raise InvalidInputError("pair_weights are for the objective 'max-min-distance'.")
-    try:
-        weights = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InvalidInputError("pair_weights must be a matrix of numbers.") from error
+    weights = check_matrix("pair_weights", values)
     k = problem.n_classes
     if weights.shape != (k, k):
         raise InvalidInputError(f"pair_weights must have shape ({k}, {k}), not {weights.shape}.")

@@ -67,8 +67,12 @@ def design_page(design: Design) -> str:
     wanted.pop("target_distances", None)
     notes = "".join(f"<li>{escape(note)}</li>" for note in design.notes)
     proof = {} if design.certificate is None else design.certificate.facts
+    from ecoc.design import unverified
+
+    doubt = unverified(design)
     parts = [
         f"<p><strong>{escape(design.verdict)}</strong></p>",
+        f"<p>Not verified: {escape(doubt)}</p>" if doubt else "",
         f"<ul>{notes}</ul>" if notes else "",
         *_codebook_parts(design.codebook),
         f"<h2>What was wanted</h2>\n{facts_table(wanted)}",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from enum import Enum
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -115,16 +115,13 @@ class SolverResult:
         """The difference of objective and bound, as a share of the larger one."""
         return relative_gap(self.objective, self.bound)
 
-    @property
-    def log_digest(self) -> str:
-        """The SHA-256 digest of the log."""
-        return hashlib.sha256(self.log.encode()).hexdigest()
 
-
-def relative_gap(incumbent: float | None, bound: float | None) -> float | None:
+def relative_gap(
+    incumbent: float | Fraction | None, bound: float | Fraction | None
+) -> float | None:
     """Return abs(bound - incumbent) as a share of the larger one, 0 if both are equal."""
     if incumbent is None or bound is None:
         return None
     if incumbent == bound:
         return 0.0
-    return abs(bound - incumbent) / max(abs(bound), abs(incumbent))
+    return abs(float(bound - incumbent)) / max(abs(float(bound)), abs(float(incumbent)))
