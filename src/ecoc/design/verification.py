@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ecoc._deadline import check_deadline, deadline, seconds_left
 from ecoc._exact import Exact, exact_from_plain, exact_text
 from ecoc.bounds import best_bound, target_bound
 from ecoc.codes import Codebook, read_file
+from ecoc.codes.columns import MAX_CLASSES
 from ecoc.design.certificate import Certificate
-from ecoc.design.portfolio import MAX_SEARCHED_CLASSES
 from ecoc.design.problem import DesignProblem
 from ecoc.design.result import Design
 from ecoc.design.search import search_codebook
@@ -127,12 +128,18 @@ def _wrong_claims(design: Design, codebook: Codebook) -> list[str]:
         if design.status is Status.OPTIMAL:
             wrong += certificate.check_optimum()
         if not certificate.is_checkable:
-            wrong += _contradictions(design.problem, certificate.bound)
+            wrong += _contradictions(design.problem, certificate.bound, codebook.n_columns)
     return wrong
 
 
-def _contradictions(problem: DesignProblem, bound: Exact) -> list[str]:
-    """Say so if a codebook that is quickly found does better than a solver's bound allows."""
+def _contradictions(problem: DesignProblem, bound: Exact, n_columns: int) -> list[str]:
+    """Say so if a codebook that is quickly found does better than a solver's bound allows.
+
+    It has no more columns than the one in the file, whatever the problem allows.
+    """
+    if problem.n_classes > MAX_CLASSES:
+        return [f"no solver can hold a program for {problem.n_classes} classes"]
+    problem = replace(problem, n_columns=min(problem.n_columns, n_columns))
     for find in (_constructed, _searched):
         check_deadline()
         codebook = find(problem, bound)
@@ -151,7 +158,7 @@ def _constructed(problem: DesignProblem, bound: Exact) -> Codebook | None:
 
     return construct(
         problem.n_classes,
-        problem.bound_problem.n_admissible(problem.n_columns),
+        problem.n_columns,
         min_column_distance=problem.rho,
         separation="one-sided" if problem.separation == "one-sided" else "two-sided",
         random_state=0,
@@ -162,8 +169,6 @@ def _constructed(problem: DesignProblem, bound: Exact) -> Codebook | None:
 
 def _searched(problem: DesignProblem, bound: Exact) -> Codebook | None:
     """One run of the search, which asks for no more than the bound excludes."""
-    if problem.n_classes > MAX_SEARCHED_CLASSES:
-        return None
     better = int(bound) + 1 if problem.maximises else None
     steps = problem.n_classes + problem.n_columns
     return search_codebook(
