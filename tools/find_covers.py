@@ -7,7 +7,7 @@ of shape O centred at u exactly if u = y + o for an o in O with o + d in O, so
 only the syndrome of y and the difference d matter. A symmetry of the code makes
 the problem smaller still.
 
-    python tools/find_covers.py 13 4 --separation two-sided --time-limit 60
+    python tools/find_covers.py 13 4 --separation two-sided --codes 30
 
 With --syndromes the code is given, and with --rotate and --squares its symmetry. Most
 tables for rho from 7 on are of the quadratic residue code of length 17:
@@ -23,9 +23,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,19 +69,16 @@ def main() -> None:
     generators = list_generators(options.n_classes, options.separation)
     graph = ConflictGraph(options.n_classes, options.min_column_distance, options.separation)
     rng = np.random.default_rng(options.seed)
-    end = time.monotonic() + options.time_limit
     best: CoverTable | None = None
     fewest = graph.n_edges + 1
-    for code in _codes(len(generators), options, rng):
-        if best is not None and time.monotonic() > end:
-            break
+    for code in islice(_codes(len(generators), options, rng), options.codes):
         n_bits = max(s.bit_length() for s in code.syndromes)
         per_syndrome = 1 << (options.n_classes - 1 - n_bits)
         table = find_table(
             graph,
             generators,
             code,
-            time_limit=min(options.time_per_code, options.time_limit),
+            n_rounds=options.rounds,
             seed=int(rng.integers(1 << 30)),
         )
         count = _n_centres(table) * per_syndrome
@@ -102,11 +99,11 @@ def main() -> None:
 
 
 def find_table(
-    graph: ConflictGraph, generators: list[int], code: Code, *, time_limit: float, seed: int
+    graph: ConflictGraph, generators: list[int], code: Code, *, n_rounds: int, seed: int
 ) -> CoverTable:
     """Choose syndromes for a code such that the cliques centred at them cover the graph."""
     rows, label, costs = _rows(graph, generators, code)
-    chosen = small_hitting_set(rows, costs, time_limit=time_limit, seed=seed)
+    chosen = small_hitting_set(rows, costs, n_rounds=n_rounds, seed=seed)
     n_syndromes = 1 << max(s.bit_length() for s in code.syndromes)
     items = np.flatnonzero(np.isin(label, chosen))
     masks = [0] * len(generators)
@@ -371,8 +368,8 @@ def _parse() -> argparse.Namespace:
         help="with --rotate: the cliques stay the same if number i becomes number 2i, too",
     )
     parser.add_argument("--random-only", action="store_true", help="try no cyclic codes")
-    parser.add_argument("--time-limit", type=float, default=60.0, help="seconds in all")
-    parser.add_argument("--time-per-code", type=float, default=2.0, help="seconds for one code")
+    parser.add_argument("--codes", type=int, default=30, help="how many codes to try")
+    parser.add_argument("--rounds", type=int, default=200, help="rounds of the search for each")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, help="a table file to improve or make")
     return parser.parse_args()

@@ -392,7 +392,6 @@ def test_a_design_on_targets_goes_the_right_way(direction):
         objective="target-distances",
         target_distances=targets,
         method="search",
-        time_limit=3,
         random_state=0,
     )
     distances = design.codebook.row_distances()

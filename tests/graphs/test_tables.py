@@ -55,8 +55,8 @@ def test_the_search_finds_small_covers_again(tmp_path, rho, separation, limit, o
     output = tmp_path / "tables.json"
     command = [
         *(sys.executable, ROOT / "tools" / "find_covers.py", str(k), str(rho)),
-        *("--separation", separation, "--syndrome-bits", "4", "--time-limit", "3"),
-        *("--time-per-code", "0.3", "--output", output),
+        *("--separation", separation, "--syndrome-bits", "4", "--codes", "6"),
+        *("--rounds", "5", "--output", output),
         *options,
     ]
     first = subprocess.run(command, check=True, capture_output=True, text=True)
