@@ -19,7 +19,7 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 from sklearn.utils.validation import validate_data
 
-from ecoc.multiclass._gram import NAMES, Kernel, gram_matrix, kernel_block
+from ecoc.multiclass._gram import NAMES, Kernel, centred, gram_matrix, kernel_block
 from ecoc.multiclass._parallel import in_parallel
 from ecoc.multiclass.data import n_samples
 from ecoc.multiclass.decoder import Floats
@@ -45,8 +45,8 @@ _WORTH_MERGING = 64
 class SharedKernel:
     """All columns of an ``SVC``, trained on one Gram matrix and scored with one kernel block.
 
-    Trained columns are those that ``SVC`` would find one by one, to the last bit, and are
-    ordinary fitted ``SVC`` objects. Scores differ from theirs by rounding errors.
+    Trained columns are those that ``SVC`` would find one by one, up to rounding and its
+    tolerance, and are ordinary fitted ``SVC`` objects.
 
     Attributes
     ----------
@@ -164,13 +164,14 @@ class SharedKernel:
             return np.asarray(values @ coefficients + intercepts)
         X = first._validate_for_predict(X)
         merge = X.shape[0] >= _WORTH_MERGING
-        vectors, places = distinct_vectors([m.support_vectors_ for m in members], merge=merge)
+        vectors, places = distinct_vectors(
+            [m.support_vectors_ for m in members],
+            merge=merge,
+            likely=[m.support_ for m in members],
+        )
         coefficients = _coefficients(members, places, vectors.shape[0])
         kernel = _kernel(first, first._gamma)
-        if kernel.name == "rbf" and not sp.issparse(X):
-            # Distances do not change, but those of samples far from 0 lose fewer digits.
-            centre = vectors.mean(axis=0)
-            X, vectors = X - centre, vectors - centre
+        X, vectors = centred(X, vectors, kernel)
 
         def score(start: int) -> Floats:
             block = kernel_block(X[start : start + step], vectors, kernel)

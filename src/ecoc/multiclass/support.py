@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,10 @@ __all__ = ["distinct_vectors"]
 
 
 def distinct_vectors(
-    groups: Sequence[Any], *, merge: bool = True
+    groups: Sequence[Any],
+    *,
+    merge: bool = True,
+    likely: Sequence[npt.NDArray[np.int_]] | None = None,
 ) -> tuple[Any, list[npt.NDArray[np.intp]]]:
     """The different rows of some matrices.
 
@@ -23,6 +26,9 @@ def distinct_vectors(
         All with the same number of columns, and all dense or all sparse.
     merge : bool, default=True
         Look for rows that occur more than once; otherwise all are kept.
+    likely : sequence of arrays of int, optional
+        Numbers of the rows of each matrix: where rows of one number turn out to be equal, as
+        they are if columns were trained on the same samples, nothing else is looked at.
 
     Returns
     -------
@@ -40,12 +46,15 @@ def distinct_vectors(
     sparse = sp.issparse(groups[0])
     stacked = sp.vstack(groups, format="csr") if sparse else np.concatenate(groups)
     places = np.arange(stacked.shape[0])
-    if merge and len(places):
-        keys = _sparse_keys(stacked) if sparse else _dense_keys(stacked)
-        _, first, found = np.unique(keys, return_index=True, return_inverse=True)
-        # Different rows with the same key are all but impossible, and would be wrong.
+    makers: list[Callable[[Any], npt.NDArray[Any]]] = [_sparse_keys if sparse else _dense_keys]
+    if likely is not None:
+        makers.insert(0, lambda _: np.concatenate(likely))
+    for make_keys in makers if merge and len(places) else ():
+        _, first, found = np.unique(make_keys(stacked), return_index=True, return_inverse=True)
+        # Different rows with the same key would be wrong.
         if _same(stacked, stacked[first[found]]):
             stacked, places = stacked[first], found
+            break
     ends = np.cumsum([group.shape[0] for group in groups])
     return stacked, np.split(places, ends[:-1])
 
