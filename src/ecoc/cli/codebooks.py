@@ -88,7 +88,7 @@ def show(
     if output is None or output == "-":
         sys.stdout.buffer.write(data)
     else:
-        from ecoc.codes.files import write_atomically
+        from ecoc._files import write_atomically
 
         write_atomically(output, data)
         talk(f"written to {output}")
