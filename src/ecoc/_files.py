@@ -14,7 +14,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn, TypeAlias
+from typing import IO, Any, BinaryIO, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,7 @@ __all__ = [
     "parse_json",
     "read_arrays",
     "read_bytes",
+    "read_up_to",
     "source_name",
     "write_atomically",
     "write_output",
@@ -45,6 +46,8 @@ PathLike: TypeAlias = "str | os.PathLike[str]"
 
 MAX_BYTES = 1 << 28
 """The largest file that is read, 256 MiB, where nothing else is said."""
+
+_CHUNK = 1 << 20
 
 MAX_DEPTH = 100
 """The deepest nesting of a JSON document; what walks through it may recurse."""
@@ -74,18 +77,29 @@ def read_bytes(path: PathLike, *, max_bytes: int | None = None) -> bytes:
     name = os.fspath(path)
     try:
         if name == "-":
-            data = _standard_input().read(limit + 1)
+            data = read_up_to(_standard_input(), limit)
         else:
             with Path(name).open("rb") as stream:
-                data = stream.read(limit + 1)
+                data = read_up_to(stream, limit)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise FileFormatError(f"{source_name(name)!r} cannot be read: {reason}.") from error
-    if len(data) > limit:
+    if data is None:
         raise FileFormatError(
             f"{source_name(name)}: larger than the {limit >> 20} MiB that are read."
         )
     return data
+
+
+def read_up_to(stream: IO[bytes], limit: int) -> bytes | None:
+    """All that a stream has, taking no more memory than that; None if it is above a limit."""
+    chunks, size = [], 0
+    while chunk := stream.read(_CHUNK):
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > limit:
+            return None
+    return b"".join(chunks)
 
 
 def _standard_input() -> BinaryIO:

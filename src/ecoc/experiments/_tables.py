@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._files import MAX_BYTES, decode_text, read_bytes
+from ecoc._files import MAX_BYTES, decode_text, read_bytes, read_up_to
 from ecoc.errors import FileFormatError
 from ecoc.experiments._specs import Spec
 
@@ -167,9 +167,9 @@ def read_idx(path: Path) -> npt.NDArray[np.uint8]:
 def _decompressed(data: bytes, path: Path) -> bytes:
     try:
         with gzip.open(io.BytesIO(data)) as stream:
-            raw = stream.read(MAX_BYTES + 1)
+            raw = read_up_to(stream, MAX_BYTES)
     except (EOFError, OSError, zlib.error) as error:
         raise FileFormatError(f"{path}: not a whole gzip file: {error}.") from error
-    if len(raw) > MAX_BYTES:
+    if raw is None:
         raise FileFormatError(f"{path}: unpacks to more than the {MAX_BYTES >> 20} MiB read.")
     return raw

@@ -23,6 +23,7 @@ from ecoc.multiclass.classifier import ECOCClassifier
 from ecoc.multiclass.decoder import Decoder, FunctionDecoder
 from ecoc.multiclass.features import Feature
 from ecoc.multiclass.table_model import TableModel
+from ecoc.multiclass.tables import Table
 
 __all__ = ["load_model", "save_model"]
 
@@ -228,8 +229,17 @@ def _checked(model: Any) -> Any:
         )
     if isinstance(model, TableModel):
         features = tuple(Feature(part.name, part.categories) for part in model.features)
-        return TableModel(model.pipeline, features, model.target, model.impute)
+        made = TableModel(model.pipeline, features, model.target, model.impute)
+        _check_predicts(made)
+        return made
     return model
+
+
+def _check_predicts(model: TableModel) -> None:
+    """Let the model predict a row: parts that do not fit together show then."""
+    names = tuple(feature.name for feature in model.features)
+    cells = tuple("0" if part.categories is None else part.categories[0] for part in model.features)
+    model.predict(Table(names, (cells,), (1,), "a row"), margin=True)
 
 
 def _renewed(codebook: Codebook) -> Codebook:
