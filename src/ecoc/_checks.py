@@ -30,7 +30,7 @@ def check_int(
 ) -> int:
     """Return `value` as an int within the given limits."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
-        raise InvalidInputError(f"{name} must be a whole number, not {value!r}.")
+        raise InvalidInputError(f"{name} must be a whole number, not {value!r:.200}.")
     number = int(value)
     if minimum is not None and number < minimum:
         raise InvalidInputError(f"{name} must be at least {minimum}, not {number}.")
@@ -48,7 +48,7 @@ def check_number(
 ) -> float:
     """Return `value` as a finite float within the given limits."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise InvalidInputError(f"{name} must be a number, not {value!r}.")
+        raise InvalidInputError(f"{name} must be a number, not {value!r:.200}.")
     try:
         number = float(value)
     except OverflowError:
@@ -98,7 +98,7 @@ def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
     near = difflib.get_close_matches(str(value), options, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     listed = ", ".join(repr(option) for option in options)
-    raise InvalidInputError(f"{name} must be one of {listed}, not {value!r}.{hint}")
+    raise InvalidInputError(f"{name} must be one of {listed}, not {value!r:.200}.{hint}")
 
 
 def check_random_state(random_state: RandomState) -> np.random.Generator:

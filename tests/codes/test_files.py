@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from tests.strategies import codebooks
 
+from ecoc import _files
 from ecoc.codes import (
     Codebook,
     dense_random,
@@ -108,7 +109,7 @@ def document(**changes):
         (document(labels="abcd"), "labels must be a list or null, not a text"),
         (document(labels=["a", "b"]), "each of the 4 classes, not 2"),
         (document(labels=["a", "b", "c", ["d"]]), "labels[3] must be text"),
-        (document(labels=["a", "b", "c", "\ud800"]), "labels"),
+        (document(labels=["a", "b", "c", "\ud800"]), "valid Unicode"),
         (document(name=3), "name must be a text or null"),
         (document(name="\ud800"), "valid Unicode"),
         (document(provenance=[]), "provenance must be an object or null"),
@@ -197,7 +198,7 @@ GOOD = np.array([[1], [-1]], dtype=np.int8)
         (archive(matrix=b""), "matrix is not a valid array"),
         (archive(matrix=array(GOOD)[:-1]), "which is not what the file has"),
         (archive(matrix=array(GOOD) + b"x"), "which is not what the file has"),
-        (archive(matrix=array(np.array([[{}]], dtype=object))), "plain numbers, not object"),
+        (archive(matrix=array(np.array([[{}]], dtype=object))), "plain numbers, not objects"),
         (archive(matrix=array(np.array([["+"]]))), "plain numbers"),
         (archive(matrix=array(GOOD[0])), "2 dimensions, not 1"),
         (archive(matrix=array(GOOD * 3)), "3 in row 0, column 0"),
@@ -279,7 +280,7 @@ def test_unreadable_places_are_refused(tmp_path, name):
 def test_oversized_files_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "code.json"
     write_codebook(one_vs_one(4), path)
-    monkeypatch.setattr(files, "MAX_BYTES", 100)
+    monkeypatch.setattr(_files, "MAX_BYTES", 100)
     with pytest.raises(FileFormatError, match="larger than"):
         read_codebook(path)
 

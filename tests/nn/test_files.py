@@ -107,7 +107,7 @@ DAMAGE = {
     "fewer classes": (set_in("classes", "values", value=[1, 2]), "4 codewords for 2 classes"),
     "codebook": (set_in("codebook", value="{}"), "its codebook: format must be"),
     "inputs": (set_in("inputs", value=HUGE), "has the form"),
-    "range": (set_in("inputs", "range", value=["a", "b"]), "not a whole model"),
+    "range": (set_in("inputs", "range", value=["a", "b"]), "range must be a number"),
     "records": (set_in("records", value=7), "not a whole model"),
 }
 

@@ -94,7 +94,7 @@ def show(
             data = printable(data.decode(), keep="\n\t").encode()
         sys.stdout.buffer.write(data)
     else:
-        from ecoc.codes.files import write_atomically
+        from ecoc._files import write_atomically
 
         write_atomically(output, data)
         talk(f"written to {output}")

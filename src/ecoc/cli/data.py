@@ -42,7 +42,7 @@ def data(name: str, output: str | None, folder: str | None, as_json: bool) -> No
     if output is None or output == "-":
         sys.stdout.write(text)
         return
-    from ecoc.codes.files import write_atomically
+    from ecoc._files import write_atomically
 
     write_atomically(output, text.encode())
     print_facts({key.capitalize(): value for key, value in facts.items()})

@@ -118,7 +118,7 @@ def fit(
     if output is not None:
         save_model(found.model, output)
     if report is not None:
-        from ecoc.codes.files import write_atomically
+        from ecoc._files import write_atomically
         from ecoc.report import fit_page
 
         write_atomically(report, fit_page(found).encode())

@@ -50,7 +50,7 @@ def predict(
     if output is None or output == "-":
         sys.stdout.write(text)
     else:
-        from ecoc.codes.files import write_atomically
+        from ecoc._files import write_atomically
 
         write_atomically(output, text.encode())
         talk(f"written to {output}")

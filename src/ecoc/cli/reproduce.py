@@ -116,7 +116,7 @@ def report(results: str, output: str, as_json: bool) -> None:
     if output == "-":
         sys.stdout.buffer.write(page)
         return
-    from ecoc.codes.files import write_atomically
+    from ecoc._files import write_atomically
 
     write_atomically(output, page)
     if as_json:

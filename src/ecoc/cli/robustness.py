@@ -197,7 +197,7 @@ def _finish(
 ) -> None:
     """Write the page that was asked for, and print the result."""
     if report is not None:
-        from ecoc.codes.files import write_atomically
+        from ecoc._files import write_atomically
 
         write_atomically(report, page(result, facts).encode())
         talk(f"written to {report}")

@@ -5,17 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
-import struct
-import zipfile
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._files import MAX_ENTRIES, decode_text, parse_json, read_arrays
 from ecoc.codes.codebook import Codebook, format_rows, parse_rows
 from ecoc.codes.figures import key_figures
 from ecoc.codes.provenance import Provenance, check_plain
@@ -23,9 +20,6 @@ from ecoc.errors import FileFormatError
 
 FORMAT = "ecoc-codebook"
 VERSION = 1
-MAX_ENTRIES = 1 << 27
-"""The most matrix entries that are accepted from a file."""
-
 _KEYS = {
     "format",
     "version",
@@ -64,7 +58,7 @@ def write_json(codebook: Codebook, certificate: Mapping[str, Any] | None) -> byt
 
 def read_json(data: bytes, allow_repeated_columns: bool) -> Parsed:
     """Read and check a JSON document."""
-    document = _parse_json(data)
+    document = parse_json(data)
     if not isinstance(document, dict):
         raise FileFormatError(f"the top level must be an object, not {_kind(document)}.")
     if document.get("format") != FORMAT:
@@ -80,49 +74,6 @@ def read_json(data: bytes, allow_repeated_columns: bool) -> Parsed:
     if sum(len(row) for row in rows if isinstance(row, str)) > MAX_ENTRIES:
         raise FileFormatError(f"matrix has more than {MAX_ENTRIES} entries.")
     return _assemble(parse_rows(rows), document, allow_repeated_columns)
-
-
-def _parse_json(data: bytes) -> Any:
-    try:
-        return json.loads(
-            data.decode("utf-8-sig"),
-            object_pairs_hook=_unique_keys,
-            parse_constant=_not_finite,
-            parse_float=_finite,
-        )
-    except UnicodeDecodeError as error:
-        raise FileFormatError(f"not UTF-8 text (byte {error.start}).") from error
-    except json.JSONDecodeError as error:
-        raise FileFormatError(
-            f"not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})."
-        ) from error
-    except RecursionError as error:
-        raise FileFormatError("not valid: nested too deeply.") from error
-    except FileFormatError:
-        raise
-    except ValueError as error:
-        # Python refuses to read integers of thousands of digits.
-        raise FileFormatError(f"not valid JSON: {error}.") from error
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise FileFormatError(f"the key {key!r:.80} stands twice in one object.")
-        found[key] = value
-    return found
-
-
-def _not_finite(text: str) -> NoReturn:
-    raise FileFormatError(f"numbers must be finite, not {text}.")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise FileFormatError(f"numbers must be finite, not {text:.80}.")
-    return value
 
 
 def _metadata(codebook: Codebook, certificate: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -221,10 +172,7 @@ def write_csv(codebook: Codebook, certificate: Mapping[str, Any] | None) -> byte
 
 def read_csv(data: bytes, allow_repeated_columns: bool) -> Parsed:
     """Read CSV with or without a header and a first column ``class``."""
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise FileFormatError(f"not UTF-8 text (byte {error.start}).") from error
+    text = decode_text(data)
     lines: list[list[int]] = []
     labels: list[str] | None = None
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
@@ -277,78 +225,19 @@ def write_npz(codebook: Codebook, certificate: Mapping[str, Any] | None) -> byte
 
 def read_npz(data: bytes, allow_repeated_columns: bool) -> Parsed:
     """Read an NPZ file; every claim about sizes is checked before memory is taken for it."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = archive.namelist()
-            unknown = sorted(set(members) - {"matrix.npy", "metadata.npy"})
-            if unknown or len(members) != len(set(members)) or "matrix.npy" not in members:
-                raise FileFormatError(
-                    "must hold the array 'matrix' once, perhaps 'metadata', and nothing else."
-                )
-            matrix = _read_array(archive, "matrix.npy", n_dimensions=2)
-            metadata: Any = {}
-            if "metadata.npy" in members:
-                array = _read_array(archive, "metadata.npy", n_dimensions=1)
-                metadata = _parse_json(array.astype(np.uint8).tobytes())
-    except FileFormatError:
-        raise
-    except _BAD_ARCHIVE as error:
-        raise FileFormatError(f"not a valid NPZ file: {error}.") from error
+    arrays = read_arrays(data)
+    if "matrix" not in arrays or not set(arrays) <= {"matrix", "metadata"}:
+        raise FileFormatError("must hold the array 'matrix', perhaps 'metadata', and nothing else.")
+    for name, n_dimensions in {"matrix": 2, "metadata": 1}.items():
+        if name in arrays and arrays[name].ndim != n_dimensions:
+            raise FileFormatError(
+                f"{name} must have {n_dimensions} dimensions, not {arrays[name].ndim}."
+            )
+    metadata: Any = {}
+    if "metadata" in arrays:
+        if arrays["metadata"].dtype != np.uint8:
+            raise FileFormatError(f"metadata must be bytes, not {arrays['metadata'].dtype}.")
+        metadata = parse_json(arrays["metadata"].tobytes())
     if not isinstance(metadata, dict):
         raise FileFormatError("metadata must be a JSON object.")
-    return _assemble(matrix, metadata, allow_repeated_columns)
-
-
-# zipfile raises all of these on broken archives; a negative offset is a ValueError.
-_BAD_ARCHIVE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    IndexError,
-    NotImplementedError,
-    OSError,
-    RuntimeError,
-    ValueError,
-)
-
-
-def _read_array(archive: zipfile.ZipFile, name: str, *, n_dimensions: int) -> npt.NDArray[Any]:
-    place = name.removesuffix(".npy")
-    with archive.open(name) as stream:
-        shape, fortran_order, dtype = _read_header(stream.read, place)
-        if dtype.kind not in "iuf" or dtype.itemsize > 8:
-            raise FileFormatError(f"{place} must be an array of plain numbers, not {dtype}.")
-        if len(shape) != n_dimensions:
-            raise FileFormatError(f"{place} must have {n_dimensions} dimensions, not {len(shape)}.")
-        count = math.prod(shape)
-        if count > MAX_ENTRIES:
-            raise FileFormatError(f"{place} claims {count} entries, more than {MAX_ENTRIES}.")
-        body = stream.read(count * dtype.itemsize + 1)
-    if len(body) != count * dtype.itemsize:
-        raise FileFormatError(f"{place} claims {count} entries, which is not what the file has.")
-    return np.frombuffer(body, dtype=dtype).reshape(shape, order="F" if fortran_order else "C")
-
-
-def _read_header(
-    read: Callable[[int], bytes], place: str
-) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Read the header of an array file, which is a Python literal, without building the array."""
-    # Older type stubs of NumPy know little about this module.
-    numpy_format: Any = np.lib.format
-    readers = {
-        (1, 0): numpy_format.read_array_header_1_0,
-        (2, 0): numpy_format.read_array_header_2_0,
-    }
-    head = io.BytesIO(read(8))
-    try:
-        version = numpy_format.read_magic(head)
-        size = read(2 if version == (1, 0) else 4)
-        length = int.from_bytes(size, "little")
-        if version not in readers or length > 10_000:
-            raise ValueError("unknown header")
-        content = io.BytesIO(size + read(length))
-        shape, fortran_order, dtype = readers[version](content, max_header_size=10_000)
-    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
-        raise FileFormatError(f"{place} is not a valid array.") from error
-    return shape, fortran_order, dtype
+    return _assemble(arrays["matrix"], metadata, allow_repeated_columns)

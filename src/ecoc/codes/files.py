@@ -8,25 +8,18 @@ reads the file sees the old one or the new one, and a crash leaves the old one w
 from __future__ import annotations
 
 import os
-import secrets
-import stat
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ecoc._files import PathLike, read_bytes, source_name, write_output
 from ecoc.codes import _formats
 from ecoc.codes.codebook import Codebook
 from ecoc.codes.figures import differences
 from ecoc.errors import FileFormatError, InvalidInputError, VerificationError
 
 __all__ = ["CodebookFile", "read_codebook", "read_file", "write_codebook", "write_file"]
-
-MAX_BYTES = 1 << 28
-"""The largest file that is read, 256 MiB."""
-
-PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)
@@ -75,9 +68,9 @@ def read_file(path: PathLike, *, allow_repeated_columns: bool = False) -> Codebo
     The parameters and errors are those of :func:`read_codebook`.
     """
     name = os.fspath(path)
-    data = _read_bytes(name)
+    data = read_bytes(name)
     read = _FORMATS[_sniff(data) if name == "-" else _suffix(name)].read
-    where = "standard input" if name == "-" else name
+    where = source_name(name)
     try:
         parsed = read(data, allow_repeated_columns)
     except InvalidInputError as error:
@@ -114,11 +107,7 @@ def write_file(
     """Write a codebook with a certificate, as plain data, where the format has room for one."""
     name = os.fspath(path)
     suffix = ".json" if name == "-" else _suffix(name)
-    data = to_bytes(codebook, suffix, certificate=certificate)
-    if name == "-":
-        sys.stdout.write(data.decode())
-    else:
-        write_atomically(name, data)
+    write_output(name, to_bytes(codebook, suffix, certificate=certificate))
 
 
 def to_bytes(
@@ -126,29 +115,6 @@ def to_bytes(
 ) -> bytes:
     """A codebook in the format of a file suffix."""
     return _FORMATS[suffix].write(codebook, certificate)
-
-
-def write_atomically(path: PathLike, data: bytes) -> None:
-    """Write bytes to a file that is replaced in one step, or not at all."""
-    target = Path(path).resolve()
-    try:
-        if target.exists() and not target.is_file():
-            # A pipe or a device cannot be replaced.
-            target.write_bytes(data)
-            return
-        temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.tmp")
-        try:
-            with temporary.open("xb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            if target.exists():
-                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise FileFormatError(f"{path}: cannot be written: {error.strerror}.") from error
 
 
 @dataclass(frozen=True)
@@ -176,18 +142,3 @@ def _sniff(data: bytes) -> str:
     if data.startswith(b"PK"):
         return ".npz"
     return ".json" if data.lstrip()[:1] == b"{" else ".csv"
-
-
-def _read_bytes(name: str) -> bytes:
-    try:
-        if name == "-":
-            data = sys.stdin.buffer.read(MAX_BYTES + 1)
-        else:
-            with Path(name).open("rb") as stream:
-                data = stream.read(MAX_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FileFormatError(f"{name!r} cannot be read: {reason}.") from error
-    if len(data) > MAX_BYTES:
-        raise FileFormatError(f"{name}: larger than the {MAX_BYTES >> 20} MiB that are read.")
-    return data

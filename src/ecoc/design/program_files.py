@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from math import isfinite, isinf
 from pathlib import Path
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
+from ecoc._files import atomic_stream, decode_text, read_bytes
 from ecoc.errors import FileFormatError
 
 if TYPE_CHECKING:
@@ -34,7 +37,7 @@ def write_mps(program: LinearProgram, path: str | Path) -> None:
     ...     Path(folder, "small.mps").read_text().splitlines()[:3]
     ['NAME ecoc', 'OBJSENSE', '    MAX']
     """
-    with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+    with _written(path) as file:
         file.write(f"NAME ecoc\nOBJSENSE\n    {program.sense.upper()}\nROWS\n N objective\n")
         names = list(program.row_names)
         bounds = list(zip(program.row_lower.tolist(), program.row_upper.tolist(), strict=True))
@@ -74,7 +77,7 @@ def write_lp(program: LinearProgram, path: str | Path) -> None:
     """
     variables = list(program.variable_names)
     used = np.flatnonzero(program.objective)
-    with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+    with _written(path) as file:
         goal = _terms([variables[i] for i in used], program.objective[used].tolist())
         file.write(f"{'Maximize' if program.sense == 'max' else 'Minimize'}\n objective: {goal}\n")
         file.write("Subject To\n")
@@ -103,6 +106,16 @@ def write_lp(program: LinearProgram, path: str | Path) -> None:
             file.write("General\n")
             file.writelines(f" {name}\n" for name in whole)
         file.write("End\n")
+
+
+@contextmanager
+def _written(path: str | Path) -> Iterator[TextIO]:
+    with atomic_stream(path) as stream:
+        file = io.TextIOWrapper(stream, encoding="utf-8", newline="\n")
+        try:
+            yield file
+        finally:
+            file.detach()
 
 
 def read_solution(path: str | Path, program: LinearProgram) -> FloatArray:
@@ -162,10 +175,11 @@ def read_solution(path: str | Path, program: LinearProgram) -> FloatArray:
 
 def _solution_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines that should hold a value, with their numbers."""
+    data = read_bytes(path)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise FileFormatError(f"{path} cannot be read as a text file: {error}.") from error
+        lines = decode_text(data).splitlines()
+    except FileFormatError as error:
+        raise FileFormatError(f"{path} cannot be read as a text file: {error}") from error
     is_highs = bool(lines) and lines[0].strip() == "Model status"
     started = not is_highs
     for number, raw in enumerate(lines, start=1):

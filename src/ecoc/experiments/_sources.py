@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._files import decode_text, read_arrays, read_bytes
 from ecoc.errors import FileFormatError
 from ecoc.experiments._specs import CIFAR10_WHOLE, Spec
 from ecoc.experiments._tables import MISSING, Table, make_table, read_csv, read_idx
@@ -47,6 +48,12 @@ def _mnist(spec: Spec, folder: Path) -> tuple[Spec, Table] | None:
             if not paths:
                 return None
             parts.append(read_idx(paths[0]))
+    for images, labels in zip(parts[::2], parts[1::2], strict=True):
+        if images.shape[1:] != spec.image_shape or labels.shape != images.shape[:1]:
+            raise FileFormatError(
+                f"{folder}: MNIST must have images of 28 x 28 pixels with a label each, not "
+                f"{images.shape} and {labels.shape}."
+            )
     X = np.concatenate([images.reshape(len(images), -1) for images in parts[::2]])
     y = np.concatenate(parts[1::2])
     return spec, _pixels(X, [str(label) for label in y], str(folder))
@@ -57,7 +64,7 @@ def _cifar10(spec: Spec, folder: Path) -> tuple[Spec, Table] | None:
     for place in _CIFAR_PLACES:
         paths = [folder / place / batch for batch in _CIFAR_BATCHES]
         if all(path.is_file() for path in paths):
-            raw = np.concatenate([np.fromfile(path, dtype=np.uint8) for path in paths])
+            raw = np.frombuffer(b"".join(map(read_bytes, paths)), dtype=np.uint8)
             if len(raw) % 3073:
                 raise FileFormatError(f"{paths[0].parent}: not the binary batches of CIFAR-10.")
             raw = raw.reshape(-1, 3073)
@@ -68,12 +75,27 @@ def _cifar10(spec: Spec, folder: Path) -> tuple[Spec, Table] | None:
     path = folder / "cifar10-subset.npz"
     if not path.is_file():
         return None
-    with np.load(path, allow_pickle=False) as file:
-        try:
-            X = np.concatenate([file["x_train"], file["x_test"]])
-            y = np.concatenate([file["y_train"], file["y_test"]])
-        except KeyError as error:
-            raise FileFormatError(f"{path}: array {error} is missing.") from error
+    data = read_bytes(path)
+    try:
+        arrays = read_arrays(data)
+    except FileFormatError as error:
+        raise FileFormatError(f"{path}: {error}") from error
+    for part in ("train", "test"):
+        missing = [name for name in (f"x_{part}", f"y_{part}") if name not in arrays]
+        if missing:
+            raise FileFormatError(f"{path}: array {missing[0]!r} is missing.")
+        images, labels = arrays[f"x_{part}"], arrays[f"y_{part}"]
+        if images.shape[1:] != spec.image_shape or labels.shape != images.shape[:1]:
+            raise FileFormatError(
+                f"{path}: must have images of shape {spec.image_shape} with a label each, not "
+                f"{images.shape} and {labels.shape}."
+            )
+        if images.dtype != np.uint8 or labels.dtype != np.uint8:
+            raise FileFormatError(
+                f"{path}: must have bytes, not {images.dtype} and {labels.dtype}."
+            )
+    X = np.concatenate([arrays["x_train"], arrays["x_test"]])
+    y = np.concatenate([arrays["y_train"], arrays["y_test"]])
     return spec, _pixels(X.reshape(len(X), -1), _names(y, things), str(path))
 
 
@@ -104,7 +126,7 @@ def from_package(spec: Spec) -> tuple[Spec, Table] | None:
         return None
     rows = [
         [value.strip() for value in (line.split(",") if "," in line else line.split())]
-        for line in path.read_text(encoding="utf-8").splitlines()
+        for line in decode_text(read_bytes(path)).splitlines()
         if line.strip() and not line.startswith("@")
     ]
     rows = [row[spec.package_drop :] for row in rows]

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import math
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._files import MAX_BYTES, decode_text, read_bytes, read_up_to
 from ecoc.errors import FileFormatError
 from ecoc.experiments._specs import Spec
 
@@ -44,6 +47,12 @@ def make_table(
             raise FileFormatError(
                 f"{source}: row {number} has {len(row)} values, and {width} are expected."
             )
+    # A column of words becomes as many columns as it has levels: count the rows before that.
+    if not names or not 0 < len(rows) <= 10 * spec.n_samples:
+        raise FileFormatError(
+            f"{source}: {spec.name} must have {spec.n_samples} samples with features, not "
+            f"{len(rows)} with {len(names)}."
+        )
     labels = tuple(spec.other_labels.get(row[-1], row[-1]) for row in rows)
     features = [row[:-1] for row in rows]
     if spec.nominal:
@@ -126,8 +135,12 @@ def check_table(table: Table, spec: Spec) -> None:
 
 def read_csv(path: Path, spec: Spec) -> Table:
     """Read a table with one line of names, the label in the column ``class``."""
-    with path.open(newline="", encoding="utf-8") as file:
-        names, *rows = list(csv.reader(file)) or [[]]
+    data = read_bytes(path)
+    try:
+        lines = csv.reader(io.StringIO(decode_text(data), newline=""), strict=True)
+        names, *rows = list(lines) or [[]]
+    except (FileFormatError, csv.Error) as error:
+        raise FileFormatError(f"{path}: not a CSV file: {error}") from error
     if not names or names[-1] != "class":
         raise FileFormatError(f"{path}: the last column must be named 'class'.")
     return make_table(spec, rows, names[:-1], str(path))
@@ -135,16 +148,28 @@ def read_csv(path: Path, spec: Spec) -> Table:
 
 def read_idx(path: Path) -> npt.NDArray[np.uint8]:
     """Read an array of bytes in the idx format of MNIST, compressed or not."""
-    try:
-        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except (EOFError, gzip.BadGzipFile) as error:
-        raise FileFormatError(f"{path}: not a whole gzip file: {error}.") from error
-    if raw[:3] != b"\x00\x00\x08" or len(raw) < 4 + 4 * raw[3]:
+    raw = read_bytes(path)
+    if path.suffix == ".gz":
+        raw = _decompressed(raw, path)
+    n_dimensions = raw[3] if len(raw) > 3 else 0
+    start = 4 + 4 * n_dimensions
+    if raw[:3] != b"\x00\x00\x08" or not 1 <= n_dimensions <= 4 or len(raw) < start:
         raise FileFormatError(f"{path}: not an idx file of bytes.")
-    shape = tuple(np.frombuffer(raw, dtype=">u4", count=raw[3], offset=4).tolist())
-    values = np.frombuffer(raw, dtype=np.uint8, offset=4 + 4 * raw[3])
-    if len(values) != math.prod(shape):
+    shape = tuple(np.frombuffer(raw, dtype=">u4", count=n_dimensions, offset=4).tolist())
+    announced = math.prod(shape)
+    if len(raw) - start != announced or not announced:
         raise FileFormatError(
-            f"{path}: {math.prod(shape)} bytes are announced, and {len(values)} are there."
+            f"{path}: {announced} bytes are announced, and {len(raw) - start} are there."
         )
-    return values.reshape(shape)
+    return np.frombuffer(raw, dtype=np.uint8, offset=start).reshape(shape)
+
+
+def _decompressed(data: bytes, path: Path) -> bytes:
+    try:
+        with gzip.open(io.BytesIO(data)) as stream:
+            raw = read_up_to(stream, MAX_BYTES)
+    except (EOFError, OSError, zlib.error) as error:
+        raise FileFormatError(f"{path}: not a whole gzip file: {error}.") from error
+    if raw is None:
+        raise FileFormatError(f"{path}: unpacks to more than the {MAX_BYTES >> 20} MiB read.")
+    return raw

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import math
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -10,11 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._checks import check_int
 from ecoc.errors import FileFormatError
 
 __all__ = ["pack", "unpack"]
 
 MAX_ENTRIES = 50_000_000
+MAX_DIMENSIONS = 8
 
 
 def pack(values: npt.ArrayLike) -> dict[str, Any]:
@@ -34,9 +37,9 @@ def pack(values: npt.ArrayLike) -> dict[str, Any]:
 def unpack(packed: Mapping[str, Any]) -> npt.NDArray[np.uint8]:
     """The array that was packed."""
     try:
-        shape = tuple(int(size) for size in packed["shape"])
-        size = int(np.prod(shape))
-        if not 0 <= size <= MAX_ENTRIES:
+        shape = tuple(check_int("shape", size, minimum=0) for size in packed["shape"])
+        size = math.prod(shape)
+        if size > MAX_ENTRIES or len(shape) > MAX_DIMENSIONS:
             raise ValueError("too large")
         # One byte more than expected tells a stream that goes on.
         data = zlib.decompressobj().decompress(base64.b64decode(packed["bytes"]), size + 1)

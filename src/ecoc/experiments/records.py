@@ -7,11 +7,13 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from io import FileIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from ecoc._checks import check_choice
+from ecoc._files import parse_json, read_bytes
 from ecoc.errors import EcocError, FileFormatError
+from ecoc.experiments._record_checks import STATUSES, check_record
 from ecoc.experiments.paper_figures import Figures, Keys
 
 __all__ = ["RECORDS_FILE", "STATUSES", "Record", "RecordWriter", "latest", "read_records"]
@@ -19,7 +21,6 @@ __all__ = ["RECORDS_FILE", "STATUSES", "Record", "RecordWriter", "latest", "read
 RECORDS_FILE = "records.jsonl"
 """The name of the file of records in a folder of results."""
 
-STATUSES = ("ok", "skipped", "failed")
 SCHEMA = 1
 
 
@@ -104,11 +105,11 @@ class Record:
         if not isinstance(plain, Mapping):
             raise FileFormatError("a record must be a JSON object.")
         if plain.get("schema") != SCHEMA:
-            raise FileFormatError(f"schema must be {SCHEMA}, not {plain.get('schema')!r}.")
+            raise FileFormatError(f"schema must be {SCHEMA}, not {plain.get('schema')!r:.80}.")
         known = {name: value for name, value in plain.items() if name != "schema"}
         try:
             record = cls(**known)
-            check_choice("status", record.status, STATUSES)
+            check_record(record)
         except (TypeError, ValueError) as error:
             raise FileFormatError(f"no record: {error}") from error
         return record
@@ -134,20 +135,17 @@ def read_records(path: str | os.PathLike[str]) -> list[Record]:
     if place.is_dir():
         place /= RECORDS_FILE
     try:
-        content = place.read_bytes()
-    except OSError as error:
-        raise FileFormatError(
-            f"{place}: no records can be read there ({error.strerror}). "
-            "'ecoc reproduce' writes them."
-        ) from error
-    lines = content[: content.rfind(b"\n") + 1].splitlines()
+        content = read_bytes(place)
+    except FileFormatError as error:
+        raise FileFormatError(f"{error} 'ecoc reproduce' writes records.") from error
+    lines = content[: content.rfind(b"\n") + 1].split(b"\n")[:-1]
     return [_parsed(line, f"{place}, line {number}") for number, line in enumerate(lines, start=1)]
 
 
 def _parsed(line: bytes, place: str) -> Record:
     try:
-        return Record.from_plain(json.loads(line))
-    except ValueError as error:
+        return Record.from_plain(parse_json(line))
+    except FileFormatError as error:
         raise FileFormatError(f"{place}: {error}") from error
 
 
@@ -172,30 +170,57 @@ def latest(records: Sequence[Record]) -> dict[str, Record]:
 class RecordWriter:
     """Appends records to a file; each is on the disk before `append` returns."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: FileIO) -> None:
         self._stream = stream
 
     def append(self, record: Record) -> None:
-        """Write one record and wait for the disk."""
-        self._stream.write(record.to_line())
-        self._stream.flush()
-        os.fsync(self._stream.fileno())
+        """Write one record and wait for the disk.
+
+        Raises
+        ------
+        FileFormatError
+            If there is no room for it; the message has what was measured.
+        """
+        line = record.to_line()
+        try:
+            rest = memoryview(line)
+            while rest:
+                rest = rest[self._stream.write(rest) :]
+            os.fsync(self._stream.fileno())
+        except OSError as error:
+            told = _not_writable(Path(str(self._stream.name)), error)
+            raise FileFormatError(
+                f"{told} What was measured last: {line.decode().strip()}"
+            ) from error
 
     @classmethod
     @contextmanager
     def open(cls, folder: Path) -> Iterator[RecordWriter]:
         """Open the file of a folder for one writer at a time; a torn last line is cut off."""
-        folder.mkdir(parents=True, exist_ok=True)
-        with (folder / RECORDS_FILE).open("a+b") as stream:
+        place = folder / RECORDS_FILE
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            # Without a buffer nothing is left to be written when it is closed.
+            stream = place.open("a+b", buffering=0)
+        except (OSError, ValueError) as error:
+            raise _not_writable(place, error) from error
+        with stream:
             _lock(stream, folder)
-            stream.seek(0)
-            content = stream.read()
-            stream.truncate(content.rfind(b"\n") + 1)
-            stream.seek(0, os.SEEK_END)
+            try:
+                stream.seek(0)
+                stream.truncate(stream.read().rfind(b"\n") + 1)
+                stream.seek(0, os.SEEK_END)
+            except OSError as error:
+                raise _not_writable(place, error) from error
             yield cls(stream)
 
 
-def _lock(stream: BinaryIO, folder: Path) -> None:
+def _not_writable(place: Path, error: Exception) -> FileFormatError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return FileFormatError(f"{place}: cannot be written: {reason}.")
+
+
+def _lock(stream: FileIO, folder: Path) -> None:
     """Keep a second run out; the lock ends with the process, however it ends."""
     try:
         import fcntl

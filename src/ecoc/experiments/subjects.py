@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int
+from ecoc._files import read_arrays, read_bytes
 from ecoc.errors import FileFormatError, InvalidInputError
 from ecoc.experiments.datasets import DATASETS, Dataset, load_dataset
 
@@ -135,18 +135,19 @@ def _laid_out(dataset: Dataset) -> npt.NDArray[np.float32]:
 
 def _read_arrays(path: str) -> tuple[npt.NDArray[np.float32], npt.NDArray[Any]]:
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            missing = [name for name in ("X", "y") if name not in arrays]
-            if missing:
-                raise FileFormatError(f"{path}: must have the arrays X and y.")
-            values, labels = arrays["X"].astype(np.float32), arrays["y"]
-    except (OSError, ValueError, zipfile.BadZipFile, AttributeError) as error:
+        arrays = read_arrays(read_bytes(path), kinds="biufU")
+    except FileFormatError as error:
         raise FileFormatError(
             f"{path!r} is neither the name of a data set nor an NPZ file of X and y: {error}"
         ) from error
-    if len(values) != len(labels) or len(values) == 0:
+    if not {"X", "y"} <= set(arrays):
+        raise FileFormatError(f"{path}: must have the arrays X and y.")
+    values, labels = arrays["X"], arrays["y"]
+    if labels.ndim != 1 or values.shape[:1] != labels.shape or not values.size:
         raise FileFormatError(
-            f"{path}: X and y must have as many samples as each other, at least one, not "
-            f"{len(values)} and {len(labels)}."
+            f"{path}: X must have a sample for each label of y, at least one, not the shapes "
+            f"{values.shape} and {labels.shape}."
         )
-    return values, labels
+    if values.dtype.kind == "U" or not np.isfinite(values).all():
+        raise FileFormatError(f"{path}: X must have finite numbers only.")
+    return values.astype(np.float32), labels

@@ -6,7 +6,6 @@ import copy
 import os
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ecoc._checks import listing
+from ecoc._files import check_zip, read_bytes, write_atomically
 from ecoc.codes import Codebook, Provenance
-from ecoc.codes.files import write_atomically
 from ecoc.design import Design
 from ecoc.errors import FileFormatError, InvalidInputError
 from ecoc.multiclass import decoding
@@ -24,6 +23,7 @@ from ecoc.multiclass.classifier import ECOCClassifier
 from ecoc.multiclass.decoder import Decoder, FunctionDecoder
 from ecoc.multiclass.features import Feature
 from ecoc.multiclass.table_model import TableModel
+from ecoc.multiclass.tables import Table
 
 __all__ = ["load_model", "save_model"]
 
@@ -161,19 +161,12 @@ def check_model_path(path: str | os.PathLike[str]) -> None:
 
 
 def _read(name: str) -> bytes:
+    data = read_bytes(name, max_bytes=MAX_BYTES)
     try:
-        data = Path(name).read_bytes()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FileFormatError(f"{name!r} cannot be read: {reason}.") from error
-    try:
-        with zipfile.ZipFile(BytesIO(data)) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-    except zipfile.BadZipFile as error:
-        raise FileFormatError(f"{name}: is not a model file, or is cut off ({error}).") from error
-    if size > MAX_BYTES:
-        raise FileFormatError(f"{name}: unpacks to {size:,} bytes, more than are read.")
-    return data
+        with check_zip(data, "model file", max_bytes=MAX_BYTES):
+            return data
+    except FileFormatError as error:
+        raise FileFormatError(f"{name}: is not a model file, or is cut off ({error})") from error
 
 
 def _trusted_names() -> list[str]:
@@ -236,8 +229,17 @@ def _checked(model: Any) -> Any:
         )
     if isinstance(model, TableModel):
         features = tuple(Feature(part.name, part.categories) for part in model.features)
-        return TableModel(model.pipeline, features, model.target, model.impute)
+        made = TableModel(model.pipeline, features, model.target, model.impute)
+        _check_predicts(made)
+        return made
     return model
+
+
+def _check_predicts(model: TableModel) -> None:
+    """Let the model predict a row: parts that do not fit together show then."""
+    names = tuple(feature.name for feature in model.features)
+    cells = tuple("0" if part.categories is None else part.categories[0] for part in model.features)
+    model.predict(Table(names, (cells,), (1,), "a row"), margin=True)
 
 
 def _renewed(codebook: Codebook) -> Codebook:

@@ -6,15 +6,17 @@ import csv
 import difflib
 import io
 import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from ecoc._checks import listing
+from ecoc._files import decode_text, read_bytes, source_name
 from ecoc.errors import FileFormatError, InvalidInputError
 
 __all__ = ["Table", "read_table"]
+
+MAX_BYTES = 1 << 32
+"""The largest table that is read, 4 GiB."""
 
 _DELIMITERS = ",;\t"
 SHOWN_COLUMNS = 20
@@ -92,20 +94,15 @@ def read_table(path: str | os.PathLike[str]) -> Table:
     (('legs', 'kind'), (('4', 'dog'), ('2', 'bird')))
     """
     source = os.fspath(path)
-    return _parse(_read_text(source), "standard input" if source == "-" else source)
+    return _parse(_read_text(source), source_name(source))
 
 
 def _read_text(source: str) -> str:
+    data = read_bytes(source, max_bytes=MAX_BYTES)
     try:
-        data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise FileFormatError(f"{source!r} cannot be read: {reason}.") from error
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise FileFormatError(f"{source}: line {line} is not UTF-8 text.") from error
+        return decode_text(data)
+    except FileFormatError as error:
+        raise FileFormatError(f"{source_name(source)}: {error}") from error
 
 
 def _parse(text: str, source: str) -> Table:

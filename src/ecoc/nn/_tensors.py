@@ -12,12 +12,14 @@ import torch
 from torch import Tensor
 
 from ecoc._checks import require
-from ecoc.codes.files import write_atomically
+from ecoc._files import parse_json, read_bytes, write_atomically
 from ecoc.errors import FileFormatError
 
 __all__ = ["digest", "read_tensors", "write_tensors"]
 
 _VERSION = 1
+MAX_BYTES = 1 << 34
+"""The largest file that is read, 16 GiB."""
 
 
 def digest(tensors: Mapping[str, Tensor]) -> str:
@@ -55,25 +57,23 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, Tensor], dict[str, An
         If the file is missing, of another kind or version, cut short or changed.
     """
     safetensors = require("safetensors.torch", extra="nn")
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise FileFormatError(f"{path}: cannot be read: {error.strerror}.") from error
+    data = read_bytes(path, max_bytes=MAX_BYTES)
     try:
         tensors = safetensors.load(data)
         size = int.from_bytes(data[:8], "little")
-        header = json.loads(data[8 : 8 + size]).get("__metadata__", {})
+        header = parse_json(data[8 : 8 + size]).get("__metadata__", {})
+        found = digest(tensors)
     # The library's own error derives from Exception alone.
     except Exception as error:
         raise FileFormatError(f"{path}: not a whole safetensors file: {error}.") from error
     if kind not in header:
         raise FileFormatError(f"{path}: not a file of the kind {kind!r}.")
     try:
-        metadata = json.loads(header[kind])
-    except ValueError as error:
-        raise FileFormatError(f"{path}: its description is not JSON: {error}.") from error
+        metadata = parse_json(header[kind].encode())
+    except FileFormatError as error:
+        raise FileFormatError(f"{path}: its description is not JSON: {error}") from error
     if not isinstance(metadata, dict) or metadata.get("version") != _VERSION:
         raise FileFormatError(f"{path}: written in a form that this version does not read.")
-    if metadata.get("digest") != digest(tensors):
+    if metadata.get("digest") != found:
         raise FileFormatError(f"{path}: the weights are not those that were written.")
     return tensors, metadata

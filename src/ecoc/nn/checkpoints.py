@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ecoc.codes.files import write_atomically
+from ecoc._checks import check_int, check_number
+from ecoc._files import parse_json, read_bytes, write_atomically
 from ecoc.errors import FileFormatError
 from ecoc.nn._tensors import read_tensors, write_tensors
 
@@ -163,6 +164,7 @@ class Checkpoint:
             )
         try:
             state = _state_of(metadata["state"], _named(tensors, "best."), n_members)
+            _check_best(state, module)
             module.load_state_dict(_named(tensors, "module."))
             optimizer.load_state_dict(_with_state(optimizer, _named(tensors, "optimizer.")))
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
@@ -181,28 +183,47 @@ def _named(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
 def _with_state(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
     found = optimizer.state_dict()
     found["state"] = {}
+    trained = [value for group in optimizer.param_groups for value in group["params"]]
     for name, value in tensors.items():
         place, _, key = name.partition(".")
+        if value.ndim and value.shape != trained[int(place)].shape:
+            raise ValueError(f"{name} has the form {tuple(value.shape)}")
         found["state"].setdefault(int(place), {})[key] = value
     return found
 
 
+def _check_best(state: TrainingState, module: nn.Module) -> None:
+    if not state.best:
+        return
+    expected = {name: value.shape for name, value in module.state_dict().items()}
+    if {name: value.shape for name, value in state.best.items()} != expected:
+        raise ValueError("its best weights are not those of this network")
+
+
 def _state_of(fields: Mapping[str, Any], best: Mapping[str, Tensor], n: int) -> TrainingState:
+    epochs = check_int("epoch", fields["epoch"], minimum=0)
     state = TrainingState(
-        int(fields["epoch"]),
-        tuple(tuple(map(float, epoch)) for epoch in fields["losses"]),
-        tuple(tuple(map(float, epoch)) for epoch in fields["validation_losses"]),
-        tuple(None if value is None else float(value) for value in fields["best_losses"]),
-        tuple(int(value) for value in fields["waited"]),
-        tuple(int(value) for value in fields["trained"]),
+        epochs,
+        tuple(tuple(check_number("a loss", v) for v in epoch) for epoch in fields["losses"]),
+        tuple(
+            tuple(check_number("a loss", v) for v in epoch) for epoch in fields["validation_losses"]
+        ),
+        tuple(None if v is None else check_number("a loss", v) for v in fields["best_losses"]),
+        tuple(check_int("waited", v, minimum=0) for v in fields["waited"]),
+        tuple(check_int("trained", v, minimum=0, maximum=epochs) for v in fields["trained"]),
         tuple(bool(value) for value in fields["stopped"]),
         best,
     )
-    of_members = (state.best_losses, state.waited, state.trained, state.stopped)
+    of_members = (
+        *(state.best_losses, state.waited, state.trained, state.stopped),
+        *(*state.losses, *state.validation_losses),
+    )
     if any(len(values) != n for values in of_members):
         raise ValueError(f"it has {len(state.stopped)} members, not {n}")
-    if len(state.losses) != state.epoch:
+    if len(state.losses) != epochs or len(state.validation_losses) not in {0, epochs}:
         raise ValueError("its epochs and losses do not agree")
+    if state.validation_losses and not best:
+        raise ValueError("it has no best weights")
     return state
 
 
@@ -227,7 +248,10 @@ class CheckpointFolder:
 
     def open(self, seed: int) -> None:
         """Make the folder, and note the seed; refuse one that belongs to another run."""
-        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileFormatError(f"{self.path}: cannot be made: {error.strerror}.") from error
         found = _read_run(self.path)
         if found is None:
             text = json.dumps({"seed": seed, "fingerprint": self.fingerprint})
@@ -249,8 +273,9 @@ def _read_run(folder: Path) -> tuple[int, str] | None:
     path = folder / _RUN
     if not path.exists():
         return None
+    data = read_bytes(path)
     try:
-        found = json.loads(path.read_text())
-        return int(found["seed"]), str(found["fingerprint"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise FileFormatError(f"{path}: not the record of a run: {error}.") from error
+        found = parse_json(data)
+        return check_int("seed", found["seed"], minimum=0), str(found["fingerprint"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise FileFormatError(f"{path}: not the record of a run: {error}") from error

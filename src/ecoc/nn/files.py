@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from ecoc._checks import check_int, check_number
 from ecoc.codes import Codebook
 from ecoc.codes._formats import read_json
 from ecoc.codes.files import to_bytes
@@ -32,6 +35,8 @@ _CLASSES: dict[str, type[NetworkEstimator]] = {
 }
 _NOT_KEPT = {"augment", "checkpoint"}
 """Parameters that mean nothing to whoever reads the file."""
+
+_LABEL_TYPE = re.compile(r"[<>=|]?(?:b1|[iuf][1248]|U[0-9]{1,4}|O)")
 
 
 def write_model(model: NetworkEstimator, path: str | os.PathLike[str]) -> None:
@@ -106,7 +111,7 @@ def load_model(
         raise
     except InvalidInputError as error:
         raise FileFormatError(f"{path}: {error}") from error
-    except (KeyError, TypeError, ValueError, RuntimeError, EcocError) as error:
+    except (KeyError, TypeError, ValueError, ArithmeticError, RuntimeError, EcocError) as error:
         what = f"{type(error).__name__}: {error}"
         raise FileFormatError(f"{path}: not a whole model ({what}).") from error
     return model
@@ -146,11 +151,9 @@ def _restored(
         )
     model: Any = kind(**parameters)
     model.classes_ = _restored_labels(metadata["classes"])
-    inputs = metadata["inputs"]
-    low, high = map(float, inputs["range"])
-    model.inputs_ = InputFormat(tuple(inputs["given"]), tuple(inputs["shape"]), low, high)
+    model.inputs_ = _restored_inputs(metadata["inputs"])
     model.records_ = tuple(
-        TrainingRecord(tuple(losses), tuple(validation))
+        TrainingRecord(_restored_losses(losses), _restored_losses(validation))
         for losses, validation in metadata["records"]
     )
     if metadata["codebook"] is not None:
@@ -161,7 +164,26 @@ def _restored(
     return model
 
 
-def _restored_codebook(text: str, n_classes: int) -> Codebook:
+def _restored_inputs(stored: Mapping[str, Any]) -> InputFormat:
+    given, shape = (
+        tuple(check_int(name, size, minimum=1) for size in stored[name])
+        for name in ("given", "shape")
+    )
+    if not given or math.prod(given) != math.prod(shape):
+        raise ValueError(f"inputs of the form {given} cannot be taken for {shape}")
+    low, high = (check_number("range", end) for end in stored["range"])
+    if not low < high:
+        raise ValueError(f"no input lies between {low} and {high}")
+    return InputFormat(given, shape, low, high)
+
+
+def _restored_losses(stored: Iterable[Any]) -> tuple[float, ...]:
+    return tuple(check_number("a loss", loss) for loss in stored)
+
+
+def _restored_codebook(text: Any, n_classes: int) -> Codebook:
+    if not isinstance(text, str):
+        raise TypeError("its codebook is no text")
     try:
         codebook = read_json(text.encode(), False).codebook
     except FileFormatError as error:
@@ -180,8 +202,14 @@ def _labels(classes: npt.NDArray[Any]) -> dict[str, Any]:
 
 
 def _restored_labels(stored: Mapping[str, Any]) -> npt.NDArray[Any]:
+    form = _LABEL_TYPE.fullmatch(stored["dtype"])
+    if form is None:
+        raise ValueError(f"labels cannot be of the type {stored['dtype']!r:.80}")
     dtype = np.dtype(stored["dtype"])
-    classes = np.array(stored["values"], dtype=dtype)
+    values = stored["values"]
+    if dtype.kind in "OU" and not all(isinstance(value, str) for value in values):
+        raise TypeError("labels of text must be texts")
+    classes = np.array(values, dtype=dtype)
     if classes.ndim != 1 or len(classes) < 2 or len(np.unique(classes)) != len(classes):
         raise ValueError("the classes must be two or more different labels")
     return classes
@@ -189,6 +217,9 @@ def _restored_labels(stored: Mapping[str, Any]) -> npt.NDArray[Any]:
 
 def _fill(model: Any, tensors: Mapping[str, Tensor]) -> None:
     """Give the model its networks; on the meta device they take no memory before they fit."""
+    codebook = getattr(model, "codebook_", None)
+    if codebook is not None and not model.shared_trunk and codebook.n_columns > len(tensors):
+        raise ValueError(f"{len(tensors)} weights for {codebook.n_columns} columns")
     with torch.device("meta"):
         model._rebuild()
     expected = _weights(model)

@@ -185,7 +185,7 @@ def _range(values: Sequence[float], *, log: bool) -> tuple[float, float]:
     low, high = min(values), max(values)
     if log:
         return 10 ** math.floor(math.log10(low)), 10 ** math.ceil(math.log10(high) + 1e-9)
-    reach = max(high - low, 1e-9)
+    reach = max(high - low, 1e-9 * max(1.0, abs(high)))
     return low - 0.08 * reach, high + 0.08 * reach
 
 

@@ -8,6 +8,7 @@ from html import escape
 
 from ecoc.errors import InvalidInputError
 from ecoc.experiments.records import Record
+from ecoc.report._complete import check_complete
 from ecoc.report.comparisons import title_of
 from ecoc.report.findings import KINDS, Finding, findings
 from ecoc.report.page import facts_table, page
@@ -98,6 +99,7 @@ def reproduction_page(records: Sequence[Record]) -> str:
     """
     if not records:
         raise InvalidInputError("There are no records to show; 'ecoc reproduce' makes them.")
+    check_complete(records)
     results = Results(records)
     found = findings(results)
     parts = [

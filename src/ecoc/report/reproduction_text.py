@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ecoc.errors import InvalidInputError
 from ecoc.experiments.paper_figures import paper_table
 from ecoc.experiments.records import Record
+from ecoc.report._complete import check_complete
 from ecoc.report.comparisons import absent, comparison, title_of
 from ecoc.report.findings import KINDS, findings
 from ecoc.report.results import Results
@@ -31,6 +32,7 @@ def reproduction_markdown(records: Sequence[Record]) -> str:
     """
     if not records:
         raise InvalidInputError("There are no records to show; 'ecoc reproduce' makes them.")
+    check_complete(records)
     results = Results(records)
     found = findings(results)
     parts = [
