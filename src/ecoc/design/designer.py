@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_choice, check_int, check_number, check_seed
 from ecoc.codes import Codebook
-from ecoc.design.portfolio import MAX_SEARCHED_CLASSES, PROGRAM_SECONDS, Run
+from ecoc.design.portfolio import MAX_SEARCHED_CLASSES, PROGRAM_WORK, Run
 from ecoc.design.problem import DesignProblem
 from ecoc.design.programs import check_size
 from ecoc.design.result import Design
@@ -118,23 +118,24 @@ def design_codebook(
 
     # The same seed always gives the same bytes, and so does none.
     seed = (check_seed(random_state) or 0) % (2**31 - 1)
-    run = Run(problem, seed, time_limit, progress)
+    run = Run(problem, seed, time_limit, memory_limit, progress)
     problem.check_feasible()
     if method == "integer-program":
         check_size(problem, formulation or "ip3")
     run.offer(start)
     run.everything()
     if not run.over and method == "integer-program":
-        run.integer_program(formulation or "ip3", solver, memory_limit=memory_limit, helped=False)
-    elif not run.over:
-        _stages(run, method, solver, memory_limit)
+        run.integer_program(formulation or "ip3", solver, helped=False)
+    elif not run.proved and not run.interrupted:
+        _stages(run, method, solver)
     return run.result()
 
 
-def _stages(run: Run, method: str, solver: str, memory_limit: int | None) -> None:
+def _stages(run: Run, method: str, solver: str) -> None:
     """The stages in the order of their cost, until the best codebook meets the bound."""
+    # Both take a moment, whatever the limit: no time at all still gives a codebook.
     run.theory()
-    if not run.over:
+    if not run.proved and run.codebook is None:
         run.quick()
     if not run.over and method in {"auto", "construction"}:
         run.construct()
@@ -143,7 +144,7 @@ def _stages(run: Run, method: str, solver: str, memory_limit: int | None) -> Non
     if not run.over and method == "auto" and run.problem.n_classes <= MAX_SEARCHED_CLASSES:
         run.short_search()
     if not run.over and method == "auto" and _program_fits(run):
-        run.integer_program("ip3", solver, seconds=PROGRAM_SECONDS, memory_limit=memory_limit)
+        run.integer_program("ip3", solver, work_limit=PROGRAM_WORK)
     wants_separation = run.problem.min_column_distance is None and run.problem.maximises
     if wants_separation and not run.interrupted:
         run.separate()

@@ -247,8 +247,6 @@ def returns(monkeypatch, **changes):
             "x": None,
             "bound": None,
             "n_nodes": 0,
-            "version": "0",
-            "tolerances": None,
             "termination": "proved",
         }
         return Outcome(**(values | changes))
