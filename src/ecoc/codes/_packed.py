@@ -38,4 +38,4 @@ def min_packed_distance(matrix: npt.NDArray[np.int8], *, at_least: int = 0) -> i
         least = min(least, int(counts.min()))
         if least <= at_least:
             break
-    return least
+    return int(least)

@@ -38,9 +38,7 @@ class Rules(NamedTuple):
     targets: Floats
 
 
-def anneal(
-    rules: Rules, seed: int, n_moves: int, budget: Budget
-) -> tuple[Matrix | None, int]:
+def anneal(rules: Rules, seed: int, n_moves: int, budget: Budget) -> tuple[Matrix | None, int]:
     """One run; the solution it found, or its best matrix that breaks no rule, or None."""
     generator = np.random.default_rng(seed)
     matrix = generator.integers(0, 2, size=(rules.k, rules.length), dtype=np.int8)
@@ -58,7 +56,8 @@ def anneal(
     # Far above the cost of one wrong pair at the start, far below it at the end.
     hot, cold = (3.0, 0.15) if by_targets else (2.0, 0.12)
     price = rules.k + rules.length
-    at_most = int(min(n_moves, budget.work // price))
+    # Rounded up: what is left of the work is always spent.
+    at_most = int(min(n_moves, -(-budget.work // price)))
     done = 0
     while done < at_most and best_energy[0] > 0 and not budget.is_late:
         chunk = min(_CHUNK, max(_LOOK // price, 1), at_most - done)

@@ -34,7 +34,7 @@ def main() -> None:
 
     send(("ready",))
     try:
-        job, time_limit = pickle.load(sys.stdin.buffer)
+        job, time_limit = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the parent process
     except EOFError:
         return
     threading.Thread(target=_await_stop, args=(stopped,), daemon=True).start()

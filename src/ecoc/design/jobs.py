@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import IO, Any, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -318,7 +318,7 @@ class _Process:
             f"import sys; sys.path[:] = {sys.path!r}; "
             "from ecoc.design._job_process import main; main()"
         )
-        self._process = subprocess.Popen(
+        self._process = subprocess.Popen(  # noqa: S603 - Python itself, with our own code
             [sys.executable, "-c", code],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -326,21 +326,22 @@ class _Process:
             # Ctrl-C in a terminal is for the caller, who tells the solver.
             start_new_session=os.name == "posix",
         )
+        self._input = cast("IO[bytes]", self._process.stdin)
+        self._output = cast("IO[bytes]", self._process.stdout)
         self._reader = threading.Thread(target=self._read, name="ecoc-job", daemon=True)
         self._reader.start()
 
     def _read(self) -> None:
-        assert self._process.stdout is not None
         with suppress(EOFError, OSError, ValueError, pickle.UnpicklingError):
             while True:
-                self._messages.put(pickle.load(self._process.stdout))
+                message = pickle.load(self._output)  # noqa: S301 - from our own process
+                self._messages.put(message)
         self._messages.put(("ended",))
 
     def begin(self, time_limit: float | None) -> None:
-        assert self._process.stdin is not None
         with suppress(OSError):
-            pickle.dump((self._job, time_limit), self._process.stdin)
-            self._process.stdin.flush()
+            pickle.dump((self._job, time_limit), self._input)
+            self._input.flush()
 
     def receive(self, seconds: float) -> Message | None:
         with suppress(queue.Empty):
@@ -349,17 +350,15 @@ class _Process:
 
     def stop(self) -> None:
         """Close its input, which is the sign to stop; so is the end of this process."""
-        assert self._process.stdin is not None
         with suppress(OSError):
-            self._process.stdin.close()
+            self._input.close()
 
     def end(self) -> None:
         self._process.kill()
         self._process.wait()
         self._reader.join()
         self.stop()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+        self._output.close()
 
     def resident_bytes(self) -> int:
         return resident_bytes(self._process.pid)

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from math import ceil, floor
+from math import ceil, floor, sqrt
 
 from ecoc._exact import Exact, exact
 from ecoc.bounds import best_bound, column_limit, separation_bound, target_bound
@@ -21,6 +21,7 @@ from ecoc.design.balance import balance_columns
 from ecoc.design.certificate import Certificate
 from ecoc.design.jobs import Answer, Columns, Job, solve_job
 from ecoc.design.problem import DesignProblem
+from ecoc.design.programs import job_size
 from ecoc.design.result import Design, Stage
 from ecoc.design.sampling import sample_codebook
 from ecoc.design.search import search_codebook
@@ -31,15 +32,17 @@ from ecoc.errors import InfeasibleError, SolverError
 __all__ = ["Run"]
 
 CONSTRUCTION_WORK = {6: 5e7, 10: 1.5e8, 64: 2e9}
-SEARCH_WORK = {6: 1e8, 10: 1e9, 20: 5e9}
+SEARCH_WORK = {6: 3e7, 10: 3e8, 20: 1.5e9}
 """What "auto" may spend on a stage, by the number of classes: with few the program is fast."""
 
-MOST_CONSTRUCTION_WORK = 4e9
-MOST_SEARCH_WORK = 1e10
+MOST_CONSTRUCTION_WORK = 2e9
+MOST_SEARCH_WORK = 3e9
 """What it may spend with more classes."""
 
-PROGRAM_WORK = 2000
-"""What "auto" may spend on the integer program where no time limit is given."""
+PROGRAM_WORK = 3.6e6
+MOST_PROGRAM_NONZEROS = 1_000_000
+"""What "auto" may spend on the integer program where no time limit is given: points where the
+solver can be stopped, times the root of the size, and only up to a size. About a minute."""
 
 MAX_SEARCHED_CLASSES = 1000
 """The search holds all row distances; past this "auto" leaves it out."""
@@ -149,9 +152,9 @@ class Run:
             yield said
         except KeyboardInterrupt:
             said.append("interrupted")
-            self._note_cut(name, "interrupted")
+            self.note_cut(name, "interrupted")
         if not self.proved and self.left() == 0:
-            self._note_cut(name, "time limit")
+            self.note_cut(name, "time limit")
         self.stages.append(
             Stage(
                 name,
@@ -162,7 +165,7 @@ class Run:
             )
         )
 
-    def _note_cut(self, stage: str, reason: str) -> None:
+    def note_cut(self, stage: str, reason: str) -> None:
         """Say which stage a limit or Ctrl-C came in, if it is the first one."""
         self.interrupted = self.interrupted or reason == "interrupted"
         causes = {
@@ -329,6 +332,18 @@ class Run:
         packing = column_limit(problem)
         return max(1, exist if packing is None else min(exist, int(packing["size"])))
 
+    def short_program(self, solver: str) -> None:
+        """Solve IP3 with no more work than is worth it, if the time is not limited."""
+        size = job_size(self.problem, "ip3").n_nonzeros
+        if self.time_limit is not None:
+            self.integer_program("ip3", solver)
+        elif size <= MOST_PROGRAM_NONZEROS:
+            self.integer_program("ip3", solver, work_limit=int(PROGRAM_WORK / sqrt(size)))
+        else:
+            self.notes.append(
+                "The integer program is large and was not tried; a time limit lets it run so long."
+            )
+
     def integer_program(
         self,
         formulation: str,
@@ -357,7 +372,7 @@ class Run:
                 )
                 result = answer.result
                 said.append(f"{result.solver} {result.version}: {result.termination}")
-                self._note_cut(formulation, result.termination)
+                self.note_cut(formulation, result.termination)
                 certificate = self._take(answer, formulation, first)
                 first = first or certificate
                 if self.interrupted:

@@ -168,7 +168,7 @@ def total_cost(gram: Gram, penalties: Penalties, k: int) -> float:
 
 
 @njit
-def anneal(
+def anneal(  # noqa: PLR0917  # numba takes arguments by position
     deal: Deal,
     gram: Gram,
     penalties: Penalties,

@@ -26,6 +26,9 @@ _EFFORTS = (0.25, 0.25, 0.5, 1.0, 2.0, 4.0)
 _HOT = 4.0
 _LEAST_WORK = 4_000_000
 _MOST_WORK = 400_000_000
+_ENTRY_PRICE = 10
+"""What making and measuring a deal costs for each entry, in inner products looked at."""
+
 _LOOK = 20_000_000
 """How many inner products are looked at between two looks at the clock."""
 
@@ -162,6 +165,7 @@ def _anneal_once(
     from ecoc.codes.constructions import _annealing
 
     k = code.n_classes
+    budget.spend(_ENTRY_PRICE * k * code.n_columns)
     starts = np.cumsum([0, *(block.shape[1] for block in code.blocks)], dtype=np.int64)
     n_rows = np.array([len(block) for block in code.blocks], dtype=np.int64)
     rows = np.zeros((n_rows.max(), starts[-1]), dtype=np.int8)

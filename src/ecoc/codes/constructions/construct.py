@@ -229,7 +229,7 @@ class _Request:
             if (self.target is not None and reached >= self.target) or self.budget.is_spent:
                 return
             matrix = exchange_columns(
-                self.k, self.length, distance, goal, self.rng, self.budget
+                self.k, self.length, distance, goal, self.rng, budget=self.budget
             )
             if matrix is not None:
                 self._offer(matrix, "column-exchange", {})

@@ -37,13 +37,14 @@ def exchange_columns(
     distance: int,
     goal: Goal,
     rng: np.random.Generator,
+    *,
     budget: Budget,
 ) -> Signs | None:
     """A code with the given row distance and column distance, or None if none was found.
 
     Examples
     --------
-    >>> code = exchange_columns(8, 21, 12, Goal(1), np.random.default_rng(0), Budget())
+    >>> code = exchange_columns(8, 21, 12, Goal(1), np.random.default_rng(0), budget=Budget())
     >>> code.shape
     (8, 21)
     """
@@ -56,7 +57,7 @@ def exchange_columns(
     for _ in range(_STARTS):
         if budget.is_spent:
             break
-        chosen = _exchange(differ, conflicts, n_columns, distance, rng, budget)
+        chosen = _exchange(differ, conflicts, n_columns, distance, rng, budget=budget)
         if chosen is not None:
             return np.ascontiguousarray(candidates[:, chosen])
     return None
@@ -80,6 +81,7 @@ def _exchange(
     n_columns: int,
     distance: int,
     rng: np.random.Generator,
+    *,
     budget: Budget,
 ) -> npt.NDArray[np.int64] | None:
     n_candidates = len(differ)

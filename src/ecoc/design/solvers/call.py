@@ -64,8 +64,8 @@ def solve(
         Bytes that this process may hold in memory. It is looked at while the solver runs,
         so that it can be exceeded for moments.
     work_limit : int, optional
-        How often the solver may come to a point where it can be stopped (for HiGHS a look at
-        its limits, for SCIP a solved node or relaxation, for Gurobi a unit of its own work).
+        How often the solver may come to a point where it can be stopped: a look at its
+        limits, a solved relaxation. Points before there is a search tree count 40 times.
         Unlike seconds it means the same on every machine.
     start : array of float, optional
         A feasible solution to begin with.
@@ -109,16 +109,20 @@ def solve(
         memory_limit=None
         if memory_limit is None
         else check_int("memory_limit", memory_limit, minimum=1),
-        work_limit=None
-        if work_limit is None
-        else check_int("work_limit", work_limit, minimum=0),
+        work_limit=None if work_limit is None else check_int("work_limit", work_limit, minimum=0),
         start=None if start is None else _checked_start(program, start),
         threads=check_int("threads", threads, minimum=1),
         seed=check_int("seed", seed, minimum=0, maximum=2**31 - 1),
     )
     if name == "auto":
         name = "highs"
-    session = Session(settings, progress=progress, incumbents=incumbents, interrupt=interrupt, introduced=introduced)
+    session = Session(
+        settings,
+        progress=progress,
+        incumbents=incumbents,
+        interrupt=interrupt,
+        introduced=introduced,
+    )
     outcome = session.run(lambda: _adapter(name)(program, session))
     return _checked_result(program, name, outcome, session)
 

@@ -15,6 +15,9 @@ from ecoc.errors import SolverError
 __all__ = ["solve_gurobi"]
 
 _TOLERANCE = 1e-9
+_POINTS_PER_WORK = 300
+"""Points of other solvers that take about as long as a unit of Gurobi's own work."""
+
 _MOST_SEED = 2_000_000_000
 
 
@@ -95,7 +98,7 @@ def _set_options(model: Any, program: LinearProgram, session: Session) -> None:
     if settings.time_limit is not None:
         model.setParam("TimeLimit", settings.time_limit)
     if settings.work_limit is not None:
-        model.setParam("WorkLimit", settings.work_limit)
+        model.setParam("WorkLimit", settings.work_limit / _POINTS_PER_WORK)
 
 
 def _outcome(

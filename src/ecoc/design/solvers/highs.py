@@ -104,7 +104,7 @@ def _attach_callbacks(model: Any, session: Session) -> None:
         session.write(event.message)
 
     def stop(event: Any) -> None:
-        session.count_work()
+        session.count_work(event.data_out.mip_node_count)
         if session.stop is not None:
             event.interrupt()
 

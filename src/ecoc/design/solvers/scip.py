@@ -100,7 +100,7 @@ def _watcher(pyscipopt: Any, ordered: list[Any], session: Session) -> Any:
             if event.getType() == kinds.BESTSOLFOUND:
                 session.solution(_values(self.model, ordered))
             else:
-                session.count_work()
+                session.count_work(self.model.getNNodes())
                 if session.stop is not None:
                     self.model.interruptSolve()
             incumbent = self.model.getPrimalbound()

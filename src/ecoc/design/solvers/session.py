@@ -18,6 +18,8 @@ from ecoc.design.solvers.result import ProgressPoint, Status, Tolerances
 __all__ = ["Outcome", "Session", "Settings", "absolute_gap", "resident_bytes"]
 
 _POLL_SECONDS = 0.05
+_ROOT_WORK = 40
+"""How much longer it takes from one point to the next before there is a search tree."""
 
 
 def absolute_gap(program: LinearProgram) -> float:
@@ -71,7 +73,7 @@ class Session:
     log: list[str] = field(default_factory=list)
     work: int = 0
     version: str = ""
-    tolerances: Tolerances = Tolerances(0.0, 0.0, 0.0, 0.0)
+    tolerances: Tolerances = field(default_factory=lambda: Tolerances(0.0, 0.0, 0.0, 0.0))
     started: float = field(default_factory=time.perf_counter)
 
     @property
@@ -95,9 +97,9 @@ class Session:
         if self.introduced is not None:
             self.introduced(version, tolerances)
 
-    def count_work(self) -> None:
+    def count_work(self, n_nodes: int) -> None:
         """Note that the solver has come to one more of the points where it can be stopped."""
-        self.work += 1
+        self.work += 1 if n_nodes > 1 else _ROOT_WORK
         limit = self.settings.work_limit
         if limit is not None and self.work > limit:
             self.stop = self.stop or "work limit"
