@@ -41,6 +41,7 @@ GRACE_SECONDS = 1.0
 """How long a solver may take to say its last word once it is asked to stop."""
 
 _POLL_SECONDS = 0.02
+_now = time.monotonic
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +130,13 @@ def _watch(
     deadline = None if time_limit is None else report.began + time_limit
     reason: str | None = None
     patience = float("inf")
-    while time.monotonic() < patience:
+    while _now() < patience:
         try:
             message = worker.receive(_POLL_SECONDS)
             if message == ("ready",):
-                worker.begin(None if deadline is None else deadline - time.monotonic())
+                # Where it is to stop already, its input is closed and it ends by itself.
+                if reason is None:
+                    worker.begin(None if deadline is None else deadline - _now())
             elif message == ("ended",):
                 # Nobody ends it but the system, when memory runs out.
                 return report.answer(reason or "memory limit")
@@ -141,7 +144,7 @@ def _watch(
                 final = report.take(message)
                 if final is not None:
                     return final
-            if reason is None and deadline is not None and time.monotonic() >= deadline:
+            if reason is None and deadline is not None and _now() >= deadline:
                 reason = "time limit"
             if allowed is not None and worker.resident_bytes() > allowed:
                 return report.answer("memory limit")
@@ -150,7 +153,7 @@ def _watch(
                 raise
             reason = "interrupted"
         if reason is not None and patience == float("inf"):
-            patience = time.monotonic() + GRACE_SECONDS
+            patience = _now() + GRACE_SECONDS
             worker.stop()
     return report.answer(reason or "interrupted")
 
@@ -162,7 +165,7 @@ class _Report:
     job: Job
     progress: Callable[[ProgressPoint], object] | None
     incumbents: Callable[[Columns, str, str], object] | None
-    began: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=lambda: _now())
     version: str = ""
     tolerances: Tolerances = field(default_factory=lambda: Tolerances(0.0, 0.0, 0.0, 0.0))
     bound: float | None = None
@@ -180,7 +183,7 @@ class _Report:
             self.version, self.tolerances = values
         elif kind == "progress":
             point, self.bound = values
-            point = replace(point, seconds=time.monotonic() - self.began)
+            point = replace(point, seconds=_now() - self.began)
             self.history.append(point)
             if self.progress is not None:
                 self.progress(point)
@@ -194,7 +197,7 @@ class _Report:
             raise values[0]
         elif kind == "done":
             result, columns = values
-            seconds = time.monotonic() - self.began
+            seconds = _now() - self.began
             return Answer(replace(result, seconds=seconds, history=tuple(self.history)), columns)
         return None
 
@@ -207,7 +210,7 @@ class _Report:
             bound=self.bound,
             solver=self.solver,
             version=self.version,
-            seconds=time.monotonic() - self.began,
+            seconds=_now() - self.began,
             n_nodes=self.history[-1].n_nodes if self.history else 0,
             tolerances=self.tolerances,
             termination=termination,
@@ -238,7 +241,7 @@ def _perform(
     send: Callable[[Message], object],
     stopped: Callable[[], bool],
 ) -> None:
-    began = time.monotonic()
+    began = _now()
     program = build_program(job.problem, job.formulation, cutoff=job.cutoff)
     start = None if job.start is None else program.start_vector(job.start)
 
@@ -249,9 +252,7 @@ def _perform(
         job.problem,
         program,
         solver=job.solver,
-        time_limit=None
-        if time_limit is None
-        else max(0.0, time_limit - (time.monotonic() - began)),
+        time_limit=None if time_limit is None else max(0.0, time_limit - (_now() - began)),
         work_limit=job.work_limit,
         start=start,
         progress=progress,
