@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TypeVar, cast
 
@@ -13,6 +14,36 @@ Function = TypeVar("Function", bound=Callable[..., object])
 def njit(function: Function) -> Function:
     """Compile a function on first call, keep the result on disk, release the GIL."""
     return cast("Function", numba.njit(cache=True, nogil=True)(function))
+
+
+_COMPILATIONS: dict[Callable[[], object], threading.Thread] = {}
+
+
+def await_compilation(compile_kernels: Callable[[], object], seconds: float | None) -> bool:
+    """Compile functions by calling them, which takes seconds the first time on a machine.
+
+    It goes on in a thread where it is not done in time, so that the next call finds it done;
+    and Ctrl-C is heard at once, which the compiler would not hear.
+
+    Parameters
+    ----------
+    compile_kernels : callable
+        Calls the functions with arguments of the right types. It is called once.
+    seconds : float, optional
+        How long to wait.
+
+    Returns
+    -------
+    bool
+        Whether the functions are ready.
+    """
+    thread = _COMPILATIONS.get(compile_kernels)
+    if thread is None:
+        thread = threading.Thread(target=compile_kernels, name="ecoc-compiler", daemon=True)
+        _COMPILATIONS[compile_kernels] = thread
+        thread.start()
+    thread.join(seconds)
+    return not thread.is_alive()
 
 
 def inline(function: Function) -> Function:

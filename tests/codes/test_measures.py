@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tests.strategies import binary_codebooks, codebooks, matrices
 
 from ecoc.codes import Codebook, measures, one_vs_one
+from ecoc.codes._packed import min_packed_distance
 
 
 def distance(u, v):
@@ -123,3 +124,12 @@ def test_large_codebooks_are_measured_in_blocks():
     matrix[4321] = matrix[17]
     matrix[4321, :9] *= -1
     assert Codebook(matrix).min_row_distance == 9
+
+
+@pytest.mark.parametrize("length", [10, 64, 65, 200])
+def test_bits_give_the_distance_that_products_give(length):
+    rng = np.random.default_rng(length)
+    matrix = (2 * rng.integers(0, 2, size=(300, length)) - 1).astype(np.int8)
+    expected = measures.min_doubled_distance(matrix)
+    assert 2 * min_packed_distance(matrix) == expected
+    assert 2 * min_packed_distance(matrix, at_least=expected // 2) == expected

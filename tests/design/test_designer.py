@@ -22,7 +22,7 @@ from ecoc.design import (
     build_program,
     design_codebook,
     design_from_solution,
-    portfolio,
+    jobs,
 )
 from ecoc.errors import (
     InfeasibleError,
@@ -299,13 +299,13 @@ def test_one_seed_gives_one_codebook():
 
 
 def test_a_solver_that_lies_is_caught(monkeypatch):
-    honest = portfolio.solve_program
+    honest = jobs.solve_program
 
     def liar(problem, program, **settings):
         result = honest(problem, program, **settings)
         return replace(result, objective=result.objective + 1, bound=result.bound + 1)
 
-    monkeypatch.setattr(portfolio, "solve_program", liar)
+    monkeypatch.setattr(jobs, "solve_program", liar)
     with pytest.raises(SolverError, match="claims 6 where the codebook has 5"):
         design_codebook(6, 9, min_column_distance=2, method="integer-program")
 

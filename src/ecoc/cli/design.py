@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +31,7 @@ from ecoc.cli._common import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from types import FrameType
 
     from ecoc.design import Design, DesignProblem, ProgressPoint
 
@@ -114,7 +117,8 @@ def design(
     """Design the best codebook, with a proof or a gap.
 
     Exits with 0 only when the codebook is proved optimal, with 3 when it is not, with 4
-    when no codebook satisfies the request. Ctrl-C keeps the best so far.
+    when no codebook satisfies the request. Ctrl-C ends with the best so far, a second
+    one at once.
     """
     from ecoc.codes import read_codebook
     from ecoc.design import DesignProblem, design_codebook
@@ -141,7 +145,7 @@ def design(
     if import_solution is not None:
         found = _imported(problem, formulation or "ip3", import_solution)
     else:
-        with _shown_progress() as progress:
+        with _announced_interrupt(), _shown_progress() as progress:
             found = design_codebook(
                 classes,
                 length,
@@ -264,6 +268,25 @@ def _number(cell: str) -> float:
     if not re.fullmatch(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*", cell):
         raise ValueError(f"{cell!r:.40} is not a number")
     return float(cell)
+
+
+@contextmanager
+def _announced_interrupt() -> Iterator[None]:
+    """Let the first Ctrl-C end the design with the best so far, and the second everything."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        # The second one is left to the system, which does not wait for Python.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        with suppress(OSError):
+            # Not by print: it may have been interrupted itself.
+            os.write(2, b"\necoc: ends with the best so far; Ctrl-C again stops at once\n")
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._deadline import check_deadline
+from ecoc.codes._packed import MOST_PACKED_COLUMNS, min_packed_distance
 
 __all__ = [
     "ColumnBalance",
@@ -28,6 +29,7 @@ __all__ = [
 Entries = npt.NDArray[np.int8]
 
 _BLOCK = 2048
+_MANY = 512
 _EXACT_IN_SINGLE = 1 << 24
 
 
@@ -84,6 +86,9 @@ def min_doubled_distance(
     The scan stops as soon as it meets `at_least`, a value the least distance is
     known not to go below.
     """
+    n_rows, length = vectors.shape
+    if n_rows >= _MANY and length <= MOST_PACKED_COLUMNS and not two_sided and vectors.all():
+        return 2 * min_packed_distance(vectors, at_least=-(-at_least // 2))
     least: int | None = None
     for top, left, block in _doubled_blocks(vectors, two_sided=two_sided):
         if top == left:

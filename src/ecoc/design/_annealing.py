@@ -8,12 +8,12 @@ it is left out of the result.
 
 from __future__ import annotations
 
-import time
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._budget import Budget
 from ecoc._numba import njit
 
 Matrix = npt.NDArray[np.int8]
@@ -21,7 +21,8 @@ Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 _CHUNK = 200_000
-"""Moves between two looks at the clock."""
+_LOOK = 50_000_000
+"""The moves between two looks at the clock, and the distances they may look at."""
 
 
 class Rules(NamedTuple):
@@ -37,29 +38,29 @@ class Rules(NamedTuple):
     targets: Floats
 
 
-def anneal(
-    rules: Rules, seed: int, n_moves: int, deadline: float | None
-) -> tuple[Matrix | None, int]:
+def anneal(rules: Rules, seed: int, n_moves: int, budget: Budget) -> tuple[Matrix | None, int]:
     """One run; the solution it found, or its best matrix that breaks no rule, or None."""
     generator = np.random.default_rng(seed)
     matrix = generator.integers(0, 2, size=(rules.k, rules.length), dtype=np.int8)
     matrix = (2 * matrix - 1).astype(np.int8)
     matrix[0] = 1
-    signs = matrix.astype(np.int64)
-    products = signs.T @ signs
-    distances = (rules.length - signs @ signs.T) // 2
-    sides = rules.sizes @ signs
-    counts = signs.sum(axis=0)
+    # Single precision is exact for products of so few entries, and fast.
+    signs = matrix.astype(np.float32)
+    products = (signs.T @ signs).astype(np.int64)
+    distances = (rules.length - (signs @ signs.T).astype(np.int64)) // 2
+    sides = rules.sizes @ matrix
+    counts = matrix.sum(axis=0, dtype=np.int64)
     by_targets = rules.targets.size > 0
     best = np.zeros_like(matrix)
     best_energy = np.array([np.inf])
     # Far above the cost of one wrong pair at the start, far below it at the end.
     hot, cold = (3.0, 0.15) if by_targets else (2.0, 0.12)
+    price = rules.k + rules.length
+    # Rounded up: what is left of the work is always spent.
+    at_most = int(min(n_moves, -(-budget.work // price)))
     done = 0
-    while done < n_moves and best_energy[0] > 0:
-        if deadline is not None and time.monotonic() >= deadline:
-            break
-        chunk = min(_CHUNK, n_moves - done)
+    while done < at_most and best_energy[0] > 0 and not budget.is_late:
+        chunk = min(_CHUNK, max(_LOOK // price, 1), at_most - done)
         warmer = hot * (cold / hot) ** (done / n_moves)
         cooler = hot * (cold / hot) ** ((done + chunk) / n_moves)
         done += _moves(
@@ -84,6 +85,12 @@ def anneal(
     if not np.isfinite(best_energy[0]):
         return None, done
     return best[:, (best != 1).any(axis=0)], done
+
+
+def compile_kernels() -> None:
+    """Compile what a run needs, or load it, by a run of next to no size."""
+    ones, none = np.ones((3, 3), dtype=np.int64), np.zeros((0, 0))
+    anneal(Rules(3, 3, ones, -3, 3, ones[0], 3, none), 0, 1, Budget())
 
 
 @njit

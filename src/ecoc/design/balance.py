@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import numpy.typing as npt
 
@@ -12,10 +14,17 @@ __all__ = ["balance_columns"]
 _ALL_SIGNS = 16
 """Up to this many classes every choice of signs is tried."""
 
-_STARTS = 8
+_STARTS = 24
+_WORK = 2_000_000
+"""How many entries all starts together may have."""
+
+_BLOCK = 2048
+_LOOK = 256
 
 
-def balance_columns(codebook: Codebook, *, random_state: int = 0) -> Codebook:
+def balance_columns(
+    codebook: Codebook, *, random_state: int = 0, deadline: float | None = None
+) -> Codebook:
     """Turn round some codewords so that the columns split the classes more evenly.
 
     Negating a codeword leaves every distance between columns as it is, and turns the
@@ -29,6 +38,8 @@ def balance_columns(codebook: Codebook, *, random_state: int = 0) -> Codebook:
         A codebook of +1 and -1.
     random_state : int, default=0
         For more than 16 classes, where signs are found by local search.
+    deadline : float, optional
+        When to stop by ``time.monotonic()``.
 
     Returns
     -------
@@ -49,34 +60,59 @@ def balance_columns(codebook: Codebook, *, random_state: int = 0) -> Codebook:
     True
     """
     matrix = codebook.matrix.astype(np.int64)
-    distances = codebook.row_distances()
-    # Pairs that would come too near if one of the two were turned round.
-    together = codebook.n_columns - distances < codebook.min_row_distance
-    np.fill_diagonal(together, val=False)
-    groups = _components(together)
-    if len(groups) == 1:
+    # No column of an odd number of classes has equal sides.
+    if np.abs(matrix.sum(axis=0)).max() <= codebook.n_classes % 2:
         return codebook
-    sums = np.array([matrix[group].sum(axis=0) for group in groups])
-    signs = _all_signs(sums) if len(groups) <= _ALL_SIGNS else _local_signs(sums, random_state)
+    label = _components(codebook, deadline)
+    n_groups = int(label.max()) + 1
+    if n_groups == 1:
+        return codebook
+    order = np.argsort(label, kind="stable")
+    sums = np.add.reduceat(matrix[order], np.searchsorted(label[order], range(n_groups)), axis=0)
+    if n_groups <= _ALL_SIGNS:
+        signs = _all_signs(sums)
+    else:
+        signs = _local_signs(sums, random_state, deadline)
     if _cost(sums.sum(axis=0)) <= _cost(signs @ sums):
         return codebook
-    flips = np.ones(codebook.n_classes, dtype=np.int64)
-    for group, sign in zip(groups, signs, strict=True):
-        flips[group] = sign
     return Codebook(
-        matrix * flips[:, None],
+        matrix * signs[label][:, None],
         labels=codebook.labels,
         name=codebook.name,
         provenance=codebook.provenance,
     )
 
 
-def _components(together: npt.NDArray[np.bool_]) -> list[npt.NDArray[np.intp]]:
-    """Codewords that can only be turned round together."""
+def _components(codebook: Codebook, deadline: float | None) -> npt.NDArray[np.intp]:
+    """Which codewords can only be turned round together: the number of the group of each.
+
+    Two that are farther apart than n_columns less the minimum distance would come too near
+    if one of them were turned round. All are one group where the deadline comes first.
+    """
+    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    count, label = connected_components(together, directed=False)
-    return [np.flatnonzero(label == part) for part in range(count)]
+    rows = codebook.matrix.astype(np.float32)
+    k, length = rows.shape
+    # The product of two codewords is n_columns less twice their distance.
+    product = np.float32(2 * codebook.min_row_distance - length)
+    label: npt.NDArray[np.intp] = np.arange(k)
+    for top in range(0, k, _BLOCK):
+        for left in range(top, k, _BLOCK):
+            if deadline is not None and time.monotonic() >= deadline:
+                return np.zeros(k, dtype=np.intp)
+            far = rows[top : top + _BLOCK] @ rows[left : left + _BLOCK].T < product
+            first, second = np.nonzero(far)
+            if not first.size:
+                continue
+            ends = label[first + top], label[second + left]
+            n_groups = int(label.max()) + 1
+            edges = coo_array((np.ones(first.size, dtype=np.int8), ends), (n_groups, n_groups))
+            n_groups, merged = connected_components(edges, directed=False)
+            label = merged[label].astype(np.intp)
+            if n_groups == 1:
+                return label
+    return label
 
 
 def _cost(column_sums: npt.NDArray[np.int64]) -> tuple[int, int]:
@@ -95,21 +131,29 @@ def _all_signs(sums: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     return best
 
 
-def _local_signs(sums: npt.NDArray[np.int64], seed: int) -> npt.NDArray[np.int64]:
-    """Good signs: from several starts, change the sign that helps most until none does."""
+def _local_signs(
+    sums: npt.NDArray[np.int64], seed: int, deadline: float | None
+) -> npt.NDArray[np.int64]:
+    """Good signs: from some starts, change every sign that helps until none does."""
     generator = np.random.default_rng(seed)
     best = np.ones(len(sums), dtype=np.int64)
-    for start in range(_STARTS):
+    values = sums.astype(np.float64)
+    for start in range(max(1, min(_STARTS, _WORK // sums.size))):
         signs = np.ones_like(best) if start == 0 else generator.choice([-1, 1], size=len(best))
-        total = signs @ sums
-        while True:
-            moved = total - 2 * signs[:, None] * sums
-            costs = (moved**4).sum(axis=1)
-            place = int(costs.argmin())
-            if costs[place] >= (total**4).sum():
-                break
-            signs[place] *= -1
-            total = moved[place]
+        total = (signs @ sums).astype(np.float64)
+        cost = float((total**4).sum())
+        improved = True
+        while improved:
+            improved = False
+            for place in range(len(signs)):
+                if deadline is not None and place % _LOOK == 0 and time.monotonic() >= deadline:
+                    return best
+                moved = total - 2 * signs[place] * values[place]
+                squares = moved * moved
+                moved_cost = float(squares @ squares)
+                if moved_cost < cost:
+                    signs[place] *= -1
+                    total, cost, improved = moved, moved_cost, True
         if _cost(signs @ sums) < _cost(best @ sums):
             best = signs.copy()
     return best

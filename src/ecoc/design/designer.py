@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_choice, check_int, check_number, check_seed
 from ecoc.codes import Codebook
-from ecoc.design.portfolio import MAX_SEARCHED_CLASSES, PROGRAM_SECONDS, Run
+from ecoc.design.portfolio import MAX_SEARCHED_CLASSES, Run
 from ecoc.design.problem import DesignProblem
 from ecoc.design.programs import check_size
 from ecoc.design.result import Design
@@ -60,12 +60,15 @@ def design_codebook(
         The solver; ``"auto"`` is HiGHS, ``"both"`` is HiGHS and then SCIP, so that a bound
         rests on the word of two solvers.
     time_limit : float, optional
-        Seconds for the whole call. Without it ``"auto"`` gives annealing up to 20 seconds
-        and the integer program a minute; ``"integer-program"`` runs until it is done.
+        Seconds for the whole call, kept within 2 seconds or 10 %. Without it the stages of
+        ``"auto"`` count their work, which is about a minute and a half at most, and
+        ``"integer-program"`` runs until it is done.
     memory_limit : int, optional
-        Bytes that this process may hold in memory while the solver runs.
+        Bytes that this process and that of the solver may hold together; the integer program
+        ends where it would take more.
     random_state : int, Generator or None
-        The seed. One seed gives one codebook, unless a time limit cuts the work short.
+        The seed. One seed gives one codebook on every machine, busy or not, unless a limit
+        cuts the work short.
     warm_start : Codebook or Design, optional
         A solution to begin with; it must satisfy the problem.
     progress : callable, optional
@@ -74,7 +77,8 @@ def design_codebook(
     Returns
     -------
     Design
-        A limit or Ctrl-C returns the best so far, with status FEASIBLE and its bound.
+        A limit or Ctrl-C returns the best so far, with status FEASIBLE and its bound; a
+        note says which stage was cut short.
 
     Raises
     ------
@@ -118,23 +122,30 @@ def design_codebook(
 
     # The same seed always gives the same bytes, and so does none.
     seed = (check_seed(random_state) or 0) % (2**31 - 1)
-    run = Run(problem, seed, time_limit, progress)
-    problem.check_feasible()
-    if method == "integer-program":
-        check_size(problem, formulation or "ip3")
-    run.offer(start)
-    run.everything()
-    if not run.over and method == "integer-program":
-        run.integer_program(formulation or "ip3", solver, memory_limit=memory_limit, helped=False)
-    elif not run.over:
-        _stages(run, method, solver, memory_limit)
+    run = Run(problem, seed, time_limit, memory_limit, progress)
+    try:
+        problem.check_feasible()
+        if method == "integer-program":
+            check_size(problem, formulation or "ip3")
+        run.offer(start)
+        run.everything()
+        if method != "integer-program":
+            _stages(run, method, solver)
+        elif not run.over:
+            run.integer_program(formulation or "ip3", solver, helped=False)
+    except KeyboardInterrupt:
+        # Between two stages; within one the stage itself takes note of it.
+        run.note_cut("design", "interrupted")
     return run.result()
 
 
-def _stages(run: Run, method: str, solver: str, memory_limit: int | None) -> None:
+def _stages(run: Run, method: str, solver: str) -> None:
     """The stages in the order of their cost, until the best codebook meets the bound."""
+    if run.proved:
+        return
+    # Both take a moment, whatever the limit: no time at all still gives a codebook.
     run.theory()
-    if not run.over:
+    if run.codebook is None:
         run.quick()
     if not run.over and method in {"auto", "construction"}:
         run.construct()
@@ -143,7 +154,7 @@ def _stages(run: Run, method: str, solver: str, memory_limit: int | None) -> Non
     if not run.over and method == "auto" and run.problem.n_classes <= MAX_SEARCHED_CLASSES:
         run.short_search()
     if not run.over and method == "auto" and _program_fits(run):
-        run.integer_program("ip3", solver, seconds=PROGRAM_SECONDS, memory_limit=memory_limit)
+        run.short_program(solver)
     wants_separation = run.problem.min_column_distance is None and run.problem.maximises
     if wants_separation and not run.interrupted:
         run.separate()

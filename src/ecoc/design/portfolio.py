@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import ceil, floor
+from functools import partial
+from math import ceil, floor, sqrt
 
 from ecoc._exact import Exact, exact
 from ecoc.bounds import best_bound, column_limit, separation_bound, target_bound
 from ecoc.codes import Codebook, Provenance, columns_to_matrix, dense_random, matrix_to_columns
 from ecoc.design.balance import balance_columns
 from ecoc.design.certificate import Certificate
-from ecoc.design.formulations import Formulation
+from ecoc.design.jobs import Answer, Columns, Job, solve_job
 from ecoc.design.problem import DesignProblem
-from ecoc.design.programs import build_program, solve_program
+from ecoc.design.programs import job_size
 from ecoc.design.result import Design, Stage
+from ecoc.design.sampling import sample_codebook
 from ecoc.design.search import search_codebook
 from ecoc.design.solution import codebook_of
 from ecoc.design.solvers import ProgressPoint, SolverResult, Status
@@ -29,13 +31,18 @@ from ecoc.errors import InfeasibleError, SolverError
 
 __all__ = ["Run"]
 
-CONSTRUCTION_SECONDS = {6: 0.5, 10: 1.5, 64: 15.0}
-SEARCH_SECONDS = {6: 0.2, 10: 2.0, 20: 10.0}
-"""How long "auto" may take, by the number of classes: the integer program is fast for few."""
+CONSTRUCTION_WORK = {6: 5e7, 10: 1.5e8, 64: 2e9}
+SEARCH_WORK = {6: 3e7, 10: 3e8, 20: 1.5e9}
+"""What "auto" may spend on a stage, by the number of classes: with few the program is fast."""
 
-LONGEST_STAGE_SECONDS = 20.0
-PROGRAM_SECONDS = 60.0
-"""What "auto" may take otherwise, where no time limit is given."""
+MOST_CONSTRUCTION_WORK = 2e9
+MOST_SEARCH_WORK = 3e9
+"""What it may spend with more classes."""
+
+PROGRAM_WORK = 3.6e6
+MOST_PROGRAM_NONZEROS = 1_000_000
+"""What "auto" may spend on the integer program where no time limit is given: points where the
+solver can be stopped, times the root of the size, and only up to a size. About a minute."""
 
 MAX_SEARCHED_CLASSES = 1000
 """The search holds all row distances; past this "auto" leaves it out."""
@@ -44,6 +51,9 @@ SOLVER_SLACK = 1e-6
 """The share of an objective, or of 1, by which a solver's floating point may be wrong."""
 
 _QUICK_CLASSES = 300
+_MOST_QUICK_WORK = 1e11
+"""Products beyond which the distances of a codebook take longer than it is worth."""
+
 _MAX_ALL_COLUMNS = 16
 _SEARCHED_CLASSES = 20
 
@@ -55,6 +65,7 @@ class Run:
     problem: DesignProblem
     seed: int
     time_limit: float | None = None
+    memory_limit: int | None = None
     progress: Callable[[ProgressPoint], object] | None = None
     codebook: Codebook | None = None
     objective: Exact | None = None
@@ -64,7 +75,8 @@ class Run:
     stages: list[Stage] = field(default_factory=list)
     history: list[ProgressPoint] = field(default_factory=list)
     interrupted: bool = False
-    began: float = field(default_factory=time.perf_counter)
+    cut: str | None = None
+    began: float = field(default_factory=time.monotonic)
 
     # ----------------------------------------------------------------- state
 
@@ -83,12 +95,14 @@ class Run:
         """1 where a larger objective is better, -1 otherwise."""
         return 1 if self.problem.maximises else -1
 
-    def left(self, at_most: float | None = None) -> float | None:
-        """The seconds that are left, and no more than a stage may take."""
-        if self.time_limit is None:
-            return at_most
-        rest = max(0.0, self.time_limit - (time.perf_counter() - self.began))
-        return rest if at_most is None else min(rest, at_most)
+    @property
+    def deadline(self) -> float | None:
+        """When the time is over, by ``time.monotonic()``; None without a limit."""
+        return None if self.time_limit is None else self.began + self.time_limit
+
+    def left(self) -> float | None:
+        """The seconds that are left; None without a limit."""
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
     @property
     def over_time(self) -> bool:
@@ -123,7 +137,7 @@ class Run:
             self._note_progress()
 
     def _note_progress(self) -> None:
-        seconds = time.perf_counter() - self.began
+        seconds = time.monotonic() - self.began
         point = ProgressPoint(seconds, _as_float(self.objective), _as_float(self.bound))
         self.history.append(point)
         if self.progress is not None:
@@ -132,22 +146,35 @@ class Run:
     @contextmanager
     def _stage(self, name: str) -> Iterator[list[str]]:
         """Time a stage, and let Ctrl-C end it together with the run."""
-        start = time.perf_counter()
+        start = time.monotonic()
         said: list[str] = []
         try:
             yield said
         except KeyboardInterrupt:
-            self.interrupted = True
             said.append("interrupted")
+            self.note_cut(name, "interrupted")
+        if not self.proved and self.left() == 0:
+            self.note_cut(name, "time limit")
         self.stages.append(
             Stage(
                 name,
-                time.perf_counter() - start,
+                time.monotonic() - start,
                 self.objective,
                 self.bound,
                 "; ".join(said),
             )
         )
+
+    def note_cut(self, stage: str, reason: str) -> None:
+        """Say which stage a limit or Ctrl-C came in, if it is the first one."""
+        self.interrupted = self.interrupted or reason == "interrupted"
+        causes = {
+            "time limit": "the time limit",
+            "memory limit": "the memory limit",
+            "interrupted": "Ctrl-C",
+        }
+        if reason in causes and self.cut is None:
+            self.cut = f"The stage {stage!r} was cut short by {causes[reason]}."
 
     def result(self) -> Design:
         """What is known at the end."""
@@ -158,6 +185,8 @@ class Run:
             if self.codebook.n_columns < self.problem.n_columns and not self.notes:
                 used, allowed = self.codebook.n_columns, self.problem.n_columns
                 self.notes.append(f"{used} columns are used where {allowed} are allowed.")
+        if self.cut is not None:
+            self.notes.append(self.cut)
         return Design(
             self.problem,
             self.codebook,
@@ -215,20 +244,21 @@ class Run:
     def quick(self) -> None:
         """Have some codebook as soon as possible, for whoever interrupts."""
         problem = self.problem
-        if problem.n_classes > _QUICK_CLASSES:
+        if problem.n_classes**2 * problem.n_columns > _MOST_QUICK_WORK:
             return
         with self._stage("random"):
-            try:
-                self.offer(
-                    dense_random(
-                        problem.n_classes,
-                        problem.n_columns,
-                        n_candidates=20,
-                        random_state=self.seed,
+            if problem.n_classes <= _QUICK_CLASSES:
+                with suppress(InfeasibleError):
+                    self.offer(
+                        dense_random(
+                            problem.n_classes,
+                            problem.n_columns,
+                            n_candidates=20,
+                            random_state=self.seed,
+                        )
                     )
-                )
-            except InfeasibleError:
-                return
+            if self.codebook is None:
+                self.offer(sample_codebook(problem, random_state=self.seed))
 
     def construct(self) -> None:
         """Take the best codebook that algebra offers."""
@@ -236,8 +266,13 @@ class Run:
         if not problem.maximises:
             return
         with self._stage("construction") as said:
+            from ecoc._numba import await_compilation
             from ecoc.codes.constructions import construct
+            from ecoc.codes.constructions.blocks import compile_kernels
 
+            if not await_compilation(compile_kernels, self.left()):
+                said.append("not compiled in time")
+                return
             # Without a target it goes on to raise the column distance, which is the second goal.
             target = None if problem.min_column_distance is None else self.bound
             found = construct(
@@ -246,7 +281,10 @@ class Run:
                 min_column_distance=problem.rho,
                 separation="one-sided" if problem.separation == "one-sided" else "two-sided",
                 random_state=self.seed,
-                time_limit=self.left(_by_classes(CONSTRUCTION_SECONDS, problem.n_classes)),
+                time_limit=self.left(),
+                work_limit=_by_classes(
+                    CONSTRUCTION_WORK, MOST_CONSTRUCTION_WORK, problem.n_classes
+                ),
                 target_distance=None if target is None else int(target),
             )
             if found is None:
@@ -259,17 +297,26 @@ class Run:
 
     def short_search(self) -> None:
         """Search, but leave most of the time to the integer program."""
-        seconds = _by_classes(SEARCH_SECONDS, self.problem.n_classes)
         left = self.left()
-        self.search(seconds if left is None else min(seconds, 0.4 * left))
+        self.search(
+            None if left is None else 0.4 * left,
+            _by_classes(SEARCH_WORK, MOST_SEARCH_WORK, self.problem.n_classes),
+        )
 
-    def search(self, seconds: float | None = None) -> None:
+    def search(self, seconds: float | None = None, work: float | None = None) -> None:
         """Search by annealing."""
         with self._stage("search") as said:
+            from ecoc._numba import await_compilation
+            from ecoc.design._annealing import compile_kernels
+
+            if not await_compilation(compile_kernels, self.left()):
+                said.append("not compiled in time")
+                return
             found = search_codebook(
                 self.problem,
                 bound=self.bound,
-                time_limit=self.left(seconds),
+                time_limit=self.left() if seconds is None else seconds,
+                work_limit=work,
                 n_starts=4,
                 random_state=self.seed,
                 start=self.codebook,
@@ -285,13 +332,24 @@ class Run:
         packing = column_limit(problem)
         return max(1, exist if packing is None else min(exist, int(packing["size"])))
 
+    def short_program(self, solver: str) -> None:
+        """Solve IP3 with no more work than is worth it, if the time is not limited."""
+        size = job_size(self.problem, "ip3").n_nonzeros
+        if self.time_limit is not None:
+            self.integer_program("ip3", solver)
+        elif size <= MOST_PROGRAM_NONZEROS:
+            self.integer_program("ip3", solver, work_limit=int(PROGRAM_WORK / sqrt(size)))
+        else:
+            self.notes.append(
+                "The integer program is large and was not tried; a time limit lets it run so long."
+            )
+
     def integer_program(
         self,
         formulation: str,
         solver: str,
         *,
-        seconds: float | None = None,
-        memory_limit: int | None = None,
+        work_limit: int | None = None,
         helped: bool = True,
     ) -> None:
         """Solve the integer program, with what is known so far as cut-off and start."""
@@ -299,49 +357,50 @@ class Run:
         names = ("highs", "scip") if solver == "both" else (solver,)
         with self._stage(formulation) as said:
             cutoff = _as_float(self.bound) if helped else None
-            program = build_program(problem, formulation, cutoff=cutoff)
             first: Certificate | None = None
             for name in names:
                 start = None
                 if self.codebook is not None:
-                    start = program.start_vector(matrix_to_columns(self.codebook.matrix))
-                began = time.perf_counter() - self.began
-                result = solve_program(
-                    problem,
-                    program,
-                    solver=name,
-                    time_limit=self.left(seconds),
-                    memory_limit=memory_limit,
-                    start=start,
+                    start = matrix_to_columns(self.codebook.matrix)
+                began = time.monotonic() - self.began
+                answer = solve_job(
+                    Job(problem, formulation, name, cutoff, start, work_limit, self.seed),
+                    time_limit=self.left(),
+                    memory_limit=self.memory_limit,
                     progress=self._shifted(began),
-                    seed=self.seed,
+                    incumbents=partial(self._offer_columns, formulation),
                 )
+                result = answer.result
                 said.append(f"{result.solver} {result.version}: {result.termination}")
-                certificate = self._take(program, result, formulation, first)
+                self.note_cut(formulation, result.termination)
+                certificate = self._take(answer, formulation, first)
                 first = first or certificate
-                if result.termination == "interrupted":
-                    self.interrupted = True
                 if self.interrupted:
                     break
 
+    def _offer_columns(self, formulation: str, columns: Columns, solver: str, version: str) -> None:
+        """Keep an incumbent that holds; with lazy rows it need not."""
+        with suppress(SolverError):
+            self.offer(codebook_of(self.problem, columns, self._made(formulation, solver, version)))
+
+    def _made(self, formulation: str, solver: str, version: str) -> Provenance:
+        how = {"formulation": formulation, "solver": solver, "version": version}
+        return Provenance("integer-program", how, seed=self.seed)
+
     def _take(
-        self,
-        program: Formulation,
-        result: SolverResult,
-        formulation: str,
-        first: Certificate | None,
+        self, answer: Answer, formulation: str, first: Certificate | None
     ) -> Certificate | None:
         """Keep what a solver found, and its bound as its word."""
+        result = answer.result
         if result.status is Status.INFEASIBLE:
             raise InfeasibleError(
                 f"No codebook satisfies the request, says {result.solver} {result.version}. "
                 "Ask for more columns, a smaller min_column_distance, or a larger max_imbalance."
             )
         name = formulation.upper()
-        if result.x is not None:
-            made = {"formulation": formulation, "solver": result.solver, "version": result.version}
-            provenance = Provenance("integer-program", made, seed=self.seed)
-            codebook = codebook_of(self.problem, program, result.x, provenance)
+        if answer.columns is not None:
+            made = self._made(formulation, result.solver, result.version)
+            codebook = codebook_of(self.problem, answer.columns, made)
             self._check_claims(codebook, result)
             self.offer(codebook)
         if result.bound is None:
@@ -450,7 +509,7 @@ class Run:
         if codebook is None or self.over_time:
             return
         with self._stage("balance") as said:
-            balanced = balance_columns(codebook, random_state=self.seed)
+            balanced = balance_columns(codebook, random_state=self.seed, deadline=self.deadline)
             if not self.problem.violations(balanced):
                 codebook = self.codebook = balanced
             said.append(f"largest imbalance {codebook.column_balance().max_imbalance:.2f}")
@@ -460,6 +519,6 @@ def _as_float(value: Exact | None) -> float | None:
     return None if value is None else float(value)
 
 
-def _by_classes(seconds: dict[int, float], n_classes: int) -> float:
-    fitting = [value for classes, value in seconds.items() if n_classes <= classes]
-    return fitting[0] if fitting else LONGEST_STAGE_SECONDS
+def _by_classes(work: dict[int, float], most: float, n_classes: int) -> float:
+    fitting = [value for classes, value in work.items() if n_classes <= classes]
+    return fitting[0] if fitting else most

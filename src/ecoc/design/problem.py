@@ -26,6 +26,7 @@ from ecoc.bounds import BoundProblem
 from ecoc.bounds.targets import exact_targets
 from ecoc.codes import Codebook, Dichotomies
 from ecoc.codes.codebook import Separation
+from ecoc.codes.side_sums import column_counts_by_weight, least_difference, separable_pairs
 from ecoc.errors import InfeasibleError, InvalidInputError
 from ecoc.graphs import SEPARATIONS, ConflictGraph
 
@@ -129,11 +130,12 @@ class DesignProblem:
             )
         if k > MAX_SCANNED_CLASSES:
             return None
-        counts = np.zeros(k // 2 + 1, dtype=np.int64)
-        for block in self.candidates.blocks():
-            ones = np.bitwise_count(block).astype(np.int64)
-            counts += np.bincount(np.minimum(ones, k - ones), minlength=k // 2 + 1)
-        return tuple(int(count) for count in counts[1:])
+        limit = balance_limit(self.max_imbalance, self.class_sizes, k)
+        counts = column_counts_by_weight(tuple(self.class_sizes), limit)
+        return tuple(
+            counts[side] + (counts[k - side] if 2 * side < k else 0)
+            for side in range(1, k // 2 + 1)
+        )
 
     @property
     def bound_problem(self) -> BoundProblem:
@@ -286,41 +288,23 @@ class DesignProblem:
         return False
 
     def _check_balance(self) -> None:
-        candidates = self.candidates
-        # Two classes are told apart by some column iff the columns differ in one of their bits.
-        together = np.ones((self.n_classes, self.n_classes), dtype=bool)
-        count = 0
-        for block in candidates.blocks():
-            count += block.size
-            bits = np.vstack(
-                [np.zeros_like(block), *((block >> i) & 1 for i in range(self.n_classes - 1))]
-            )
-            agree = bits @ bits.T + (1 - bits) @ (1 - bits).T == block.size
-            together &= agree
-        if count == 0:
+        sizes = tuple(self.class_sizes or (1,) * self.n_classes)
+        limit = balance_limit(self.max_imbalance or 0, sizes, self.n_classes)
+        if least_difference(sizes) > limit:
             raise InfeasibleError(
                 f"No column is as balanced as max_imbalance={self.max_imbalance:g} asks. "
-                f"Ask for at least {self._least_imbalance():.4g}."
+                f"Ask for at least {least_difference(sizes) / sum(sizes):.4g}."
             )
+        apart = separable_pairs(sizes, limit)
         pairs = [
-            f"{p} and {q}" for p, q in combinations(range(self.n_classes), 2) if together[p, q]
+            f"{p} and {q}" for p, q in combinations(range(self.n_classes), 2) if not apart[p, q]
         ]
         if pairs:
+            count = sum(column_counts_by_weight(sizes, limit))
             raise InfeasibleError(
                 f"The {count} columns that max_imbalance={self.max_imbalance:g} admits never "
                 f"tell classes {listing(pairs)} apart. Ask for a larger max_imbalance."
             )
-
-    def _least_imbalance(self) -> float:
-        sizes = self.class_sizes or (1,) * self.n_classes
-        total = sum(sizes)
-        least = total
-        for block in Dichotomies(self.n_classes).blocks():
-            other = np.zeros(block.shape, dtype=np.int64)
-            for i, size in enumerate(sizes[1:]):
-                other += ((block >> i) & 1) * size
-            least = min(least, int(np.abs(total - 2 * other).min()))
-        return least / total
 
     # ----------------------------------------------------------------- plain
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import comb
 from typing import Any
 
-import numpy as np
-
 from ecoc.codes.columns import MAX_CLASSES
+from ecoc.codes.side_sums import column_counts_by_weight
 from ecoc.design.formulations import Formulation, ProgramOptions, build_ip1, build_ip2, build_ip3
 from ecoc.design.linear_program import ProgramSize
 from ecoc.design.problem import MAX_SCANNED_CLASSES, DesignProblem, balance_limit
@@ -17,7 +16,7 @@ from ecoc.design.solvers import SolverResult, solve, solve_lazily
 from ecoc.errors import TooLargeError
 from ecoc.graphs import CliqueCover
 
-__all__ = ["MAX_PROGRAM_BYTES", "build_program", "check_size", "solve_program"]
+__all__ = ["MAX_PROGRAM_BYTES", "build_program", "check_size", "job_size", "solve_program"]
 
 MAX_PROGRAM_BYTES = 4 << 30
 """The memory that a program may take; a solver takes several times as much."""
@@ -109,10 +108,16 @@ def check_size(problem: DesignProblem, formulation: str) -> None:
             f"{name} for {problem.n_classes} classes would have 2^{problem.n_classes - 1} "
             f"variables. {_INSTEAD}"
         )
-    n_edges = 0
-    if name == "IP2" and problem.n_classes <= MAX_SCANNED_CLASSES:
-        n_edges = problem.graph.n_edges
-    _refuse_if_too_large(_size(problem, name, n_edges=n_edges), problem, name)
+    # Edges take a while to count, so first without them.
+    _refuse_if_too_large(_size(problem, name), problem, name)
+    if name == "IP2":
+        _refuse_if_too_large(job_size(problem, formulation), problem, name)
+
+
+def job_size(problem: DesignProblem, formulation: str) -> ProgramSize:
+    """The size of a program from closed forms, without the clique rows of IP3."""
+    name = formulation.upper()
+    return _size(problem, name, n_edges=problem.graph.n_edges if name == "IP2" else 0)
 
 
 def _size(
@@ -165,10 +170,8 @@ def _columns_by_weight(problem: DesignProblem) -> list[int]:
         return [comb(k - 1, w) if w > 0 and abs(k - 2 * w) <= limit else 0 for w in range(k)]
     if k > MAX_SCANNED_CLASSES:
         return [0, *(comb(k - 1, w) for w in range(1, k))]
-    counts = np.zeros(k, dtype=np.int64)
-    for block in problem.candidates.blocks():
-        counts += np.bincount(np.bitwise_count(block), minlength=k)
-    return [int(count) for count in counts]
+    limit = balance_limit(problem.max_imbalance, problem.class_sizes, k)
+    return list(column_counts_by_weight(tuple(problem.class_sizes), limit))
 
 
 def _parity_pays(problem: DesignProblem) -> bool:

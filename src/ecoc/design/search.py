@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._budget import Budget
 from ecoc._checks import (
     RandomState,
     check_int,
@@ -69,6 +70,7 @@ def search_codebook(
     n_starts: int = 8,
     n_moves: int = 2_000_000,
     time_limit: float | None = None,
+    work_limit: float | None = None,
     random_state: RandomState = None,
     n_jobs: int | None = None,
     start: Codebook | None = None,
@@ -90,6 +92,10 @@ def search_codebook(
         Moves of each run.
     time_limit : float, optional
         Seconds. Without it the result depends on the seed alone.
+    work_limit : float, optional
+        How many row and column distances all moves together may look at; each move looks at
+        those of one row and one column. Unlike seconds it means the same on every machine.
+        What is left of either limit once a goal is reached goes into asking for more.
     random_state : int, Generator or None
         The seed.
     n_jobs : int, optional
@@ -118,8 +124,12 @@ def search_codebook(
     """
     check_int("n_starts", n_starts, minimum=1)
     check_int("n_moves", n_moves, minimum=1)
+    budget = Budget()
     if time_limit is not None:
-        check_number("time_limit", time_limit, minimum=0)
+        seconds = check_number("time_limit", time_limit, minimum=0)
+        budget.deadline = time.monotonic() + seconds
+    if work_limit is not None:
+        budget.work = check_number("work_limit", work_limit, minimum=0)
     weights = None
     if pair_weights is not None:
         weights = _as_weights(pair_weights, problem)
@@ -127,7 +137,7 @@ def search_codebook(
         problem=problem,
         weights=weights,
         generator=check_random_state(random_state),
-        deadline=None if time_limit is None else time.monotonic() + time_limit,
+        budget=budget,
         n_starts=n_starts,
         n_moves=n_moves,
         n_jobs=n_jobs,
@@ -154,7 +164,7 @@ class _Search:
     problem: DesignProblem
     weights: npt.NDArray[np.float64] | None
     generator: np.random.Generator
-    deadline: float | None
+    budget: Budget
     n_starts: int
     n_moves: int
     n_jobs: int | None
@@ -174,12 +184,12 @@ class _Search:
             return
         top = self._highest() if bound is None else min(int(bound), self._highest())
         goal = top
-        while goal > max(self._reached, self.at_least - 1) and not self._out_of_time():
+        while goal > max(self._reached, self.at_least - 1) and not self.budget.is_spent:
             if self._round(self._everywhere(goal)):
                 break
             goal -= 1
         # What is left of the time goes into asking again for more.
-        while self.deadline is not None and self._reached < top and not self._out_of_time():
+        while self.budget.is_limited and self._reached < top and not self.budget.is_spent:
             self._round(self._everywhere(max(int(self._reached) + 1, self.at_least)))
 
     @property
@@ -202,17 +212,17 @@ class _Search:
         needed = (1 / weights)[np.triu_indices(k, 1)].sum()
         highest = length * (k * k // 4) / needed
         for share in (0.95, 0.9, 0.8, 0.6, 0.3, 0.0):
-            if self._out_of_time() or self._round(_above(share * highest, weights)):
+            if self.budget.is_spent or self._round(_above(share * highest, weights)):
                 break
-        while not self._out_of_time() and (bound is None or self._reached < bound):
-            if not self._round(_above(self._reached, weights)) and self.deadline is None:
+        while not self.budget.is_spent and (bound is None or self._reached < bound):
+            if not self._round(_above(self._reached, weights)) and not self.budget.is_limited:
                 return
 
     def _approach_targets(self, bound: float | Fraction | None) -> None:
-        while not self._out_of_time():
+        while not self.budget.is_spent:
             self._round(self._everywhere(0))
             met = bound is not None and self.objective is not None and self.objective <= bound
-            if met or self.deadline is None:
+            if met or not self.budget.is_limited:
                 return
 
     def _round(self, goals: Goals) -> bool:
@@ -226,16 +236,17 @@ class _Search:
         width = effective_n_jobs(self.n_jobs)
         for first in range(0, len(seeds), width):
             runs = Parallel(n_jobs=width)(
-                delayed(_annealing.anneal)(rules, seed, self.n_moves, self.deadline)
+                delayed(_annealing.anneal)(rules, seed, self.n_moves, self.budget)
                 for seed in seeds[first : first + width]
             )
             for matrix, moves in runs:
                 self.n_runs += 1
                 self.total_moves += moves
+                self.budget.spend(moves * (rules.k + rules.length))
                 self.offer(None if matrix is None else _codebook(matrix))
             if self.problem.maximises and self._meets(goals):
                 return True
-            if self._out_of_time():
+            if self.budget.is_spent:
                 break
         return False
 
@@ -263,9 +274,6 @@ class _Search:
             self.best, self.objective = codebook, value
             if self.progress is not None:
                 self.progress(codebook, value)
-
-    def _out_of_time(self) -> bool:
-        return self.deadline is not None and time.monotonic() >= self.deadline
 
 
 def _above(value: float, weights: npt.NDArray[np.float64]) -> Goals:

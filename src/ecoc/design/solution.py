@@ -16,13 +16,14 @@ __all__ = ["codebook_of", "design_from_solution"]
 
 
 def codebook_of(
-    problem: DesignProblem, program: Formulation, x: npt.ArrayLike, provenance: Provenance
+    problem: DesignProblem, columns: npt.NDArray[np.int64], provenance: Provenance
 ) -> Codebook:
     """The chosen columns as a codebook that satisfies the problem, or a SolverError."""
-    columns = np.sort(program.columns_of(x))
     try:
         codebook = Codebook(
-            columns_to_matrix(columns, problem.n_classes), name="designed", provenance=provenance
+            columns_to_matrix(np.sort(columns), problem.n_classes),
+            name="designed",
+            provenance=provenance,
         )
     except InvalidCodebookError as error:
         raise SolverError(f"the chosen columns are no codebook: {error}") from error
@@ -40,5 +41,7 @@ def design_from_solution(
     Nothing vouches for a bound, so the design is FEASIBLE at best. The solution is checked
     like any other.
     """
-    codebook = codebook_of(problem, program, x, Provenance("imported", {"source": source}))
+    codebook = codebook_of(
+        problem, program.columns_of(x), Provenance("imported", {"source": source})
+    )
     return Design(problem, codebook, Status.FEASIBLE, problem.objective_of(codebook), None, None)

@@ -29,8 +29,8 @@ _FILE_SUFFIXES = {".json", ".csv", ".npz"}
 _MAX_TARGET_CLASSES = 12
 """With more classes the codewords of the optimal code are assigned by similarity instead."""
 
-_TARGET_SECONDS = 10.0
-"""For a design by target distances, whose optimum can take hours to prove."""
+_MAX_PROVED_TARGET_CLASSES = 7
+"""With more classes the optimum by target distances can take hours to prove; it is searched."""
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,7 @@ def _similarity(
         objective="target-distances",
         target_distances=target_distances(similarity, n_columns),
         random_state=seed,
-        time_limit=_TARGET_SECONDS,
+        method="auto" if k <= _MAX_PROVED_TARGET_CLASSES else "search",
     )
     return Choice(
         _codebook_of(design).relabel(None),

@@ -22,6 +22,7 @@ from ecoc.multiclass import decoding
 from ecoc.multiclass.classifier import ECOCClassifier
 from ecoc.multiclass.decoder import Decoder, FunctionDecoder
 from ecoc.multiclass.features import Feature
+from ecoc.multiclass.repeatable import repeatable
 from ecoc.multiclass.table_model import TableModel
 from ecoc.multiclass.tables import Table
 
@@ -85,7 +86,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     check_model_path(path)
     _classifier(model)
     try:
-        data = dumps(_without_design(model), compression=zipfile.ZIP_DEFLATED)
+        data = repeatable(dumps(_without_design(model)))
         unknown = _untrusted(data, ())
     except Exception as error:
         raise InvalidInputError(

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ecoc._budget import Budget
 from ecoc.codes.constructions import construct, constructions
 from ecoc.codes.constructions.blocks import Goal, separation_of
 from ecoc.codes.constructions.hadamard_blocks import (
@@ -203,9 +204,9 @@ def test_separation_by_brute_force():
 
 
 def test_column_exchange_finds_designs_without_repeats():
-    code = exchange_columns(8, 21, 12, Goal(1), np.random.default_rng(0))
+    code = exchange_columns(8, 21, 12, Goal(1), np.random.default_rng(0), budget=Budget())
     assert (distances(code)[~np.eye(8, dtype=bool)] == 12).all()
-    assert exchange_columns(4, 8, 1, Goal(1), np.random.default_rng(0)) is None
+    assert exchange_columns(4, 8, 1, Goal(1), np.random.default_rng(0), budget=Budget()) is None
 
 
 def test_the_import_is_light():

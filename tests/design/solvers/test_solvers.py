@@ -3,6 +3,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -10,8 +11,8 @@ from scipy.sparse import csr_array
 
 from ecoc.design.formulations import ProgramOptions, build_ip3
 from ecoc.design.linear_program import LinearProgram, NameBlock, Names
-from ecoc.design.solvers import ProgressPoint, Status, available_solvers, call, solve
-from ecoc.design.solvers.session import Outcome
+from ecoc.design.solvers import ProgressPoint, Status, Tolerances, available_solvers, call, solve
+from ecoc.design.solvers.session import Outcome, Session, Settings
 from ecoc.errors import InvalidInputError, MissingDependencyError, SolverError
 
 SOLVERS = [
@@ -70,6 +71,23 @@ def long():
     return program.program, program.start_vector([1, 2])
 
 
+class Endless:
+    """A solver that finds the start and goes on for ever, looking now and then at `stop`."""
+
+    def __init__(self):
+        self.n_looks = 0
+
+    def __call__(self, program, session):
+        session.introduce("0", Tolerances(0.0, 0.0, 0.0, 0.0))
+        session.solution(session.settings.start)
+        session.report(program.objective_value(session.settings.start), 99.0, 1)
+        while session.stop is None:
+            self.n_looks += 1
+            session.count_work(2)
+            time.sleep(0.001)
+        return Outcome(Status.FEASIBLE, session.settings.start, 99.0, 1, session.stop)
+
+
 def check_stopped(result, termination):
     assert result.status is Status.FEASIBLE
     assert result.termination == termination
@@ -94,7 +112,6 @@ def test_known_optima(request_, expected, solver):
     assert program.is_feasible(result.x)
     assert result.solver == solver
     assert result.version
-    assert len(result.log_digest) == 64
 
 
 @pytest.mark.parametrize("two_sided", [False, True])
@@ -155,14 +172,55 @@ def test_an_interrupt_returns_the_best_so_far(solver, long):
     check_stopped(result, "interrupted")
 
 
+def press(point):
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_ctrl_c_returns_the_best_so_far(monkeypatch, small):
+    monkeypatch.setattr(call, "_adapter", lambda name: Endless())
+    start = small.start_vector([7, 25, 42, 52])
+    result = solve(small.program, start=start, progress=press)
+    assert (result.status, result.termination) == (Status.FEASIBLE, "interrupted")
+    np.testing.assert_array_equal(result.x, start)
+
+
 @pytest.mark.parametrize("solver", BOTH)
-def test_ctrl_c_returns_the_best_so_far(solver, long):
-    program, start = long
+def test_a_solver_stops_at_the_first_point_where_it_can(solver, small):
+    """What Ctrl-C sets is looked at by the solver itself, before it does anything."""
+    session = Session(Settings(None, None, None, None, 1, 0), stop="interrupted")
+    outcome = call._adapter(solver)(small.program, session)
+    assert outcome.termination == "interrupted"
+    assert outcome.status in {Status.UNKNOWN, Status.FEASIBLE}
 
-    def press(point):
-        signal.raise_signal(signal.SIGINT)
 
-    check_stopped(solve(program, solver=solver, start=start, progress=press), "interrupted")
+@pytest.mark.parametrize("solver", BOTH)
+def test_a_work_limit_ends_a_solver_at_the_same_place(solver, small):
+    whole = solve(small.program, solver=solver)
+    cut = [solve(small.program, solver=solver, work_limit=80) for _ in "ab"]
+    assert [result.termination for result in cut] == ["work limit", "work limit"]
+    assert [(p.incumbent, p.bound, p.n_nodes) for p in cut[0].history] == [
+        (p.incumbent, p.bound, p.n_nodes) for p in cut[1].history
+    ]
+    assert cut[0].bound is None or cut[0].bound >= whole.objective
+    assert solve(small.program, solver=solver, work_limit=10**9).status is Status.OPTIMAL
+
+
+def test_work_is_counted_without_a_clock(monkeypatch, small):
+    endless = Endless()
+    monkeypatch.setattr(call, "_adapter", lambda name: endless)
+    start = small.start_vector([7])
+    assert solve(small.program, start=start, work_limit=123).termination == "work limit"
+    assert endless.n_looks == 124
+
+
+@pytest.mark.parametrize("solver", BOTH)
+def test_every_incumbent_is_handed_over(solver, small):
+    found = []
+    result = solve(small.program, solver=solver, incumbents=found.append)
+    values = [small.program.objective_value(np.round(x)) for x in found]
+    assert values == sorted(values)
+    assert values[-1] == result.objective
+    assert all(small.program.is_feasible(np.round(x)) for x in found)
 
 
 @pytest.mark.parametrize("solver", BOTH)
@@ -247,8 +305,6 @@ def returns(monkeypatch, **changes):
             "x": None,
             "bound": None,
             "n_nodes": 0,
-            "version": "0",
-            "tolerances": None,
             "termination": "proved",
         }
         return Outcome(**(values | changes))

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ecoc._numba import njit
 
-__all__ = ["Deal", "Gram", "Penalties", "anneal"]
+__all__ = ["Best", "Deal", "Gram", "Heat", "Penalties", "anneal", "restore", "total_cost"]
 
 Signs = npt.NDArray[np.int8]
 Ints = npt.NDArray[np.int64]
@@ -58,16 +58,6 @@ class _Flips(NamedTuple):
     inside: Ints
     outside: Ints
     marked: npt.NDArray[np.bool_]
-
-
-@njit
-def _total(gram: Gram, penalties: Penalties, k: int) -> float:
-    cost = 0.0
-    for c in range(gram.sums.shape[0]):
-        cost += penalties.sums[gram.sums[c] + k]
-        for e in range(c):
-            cost += penalties.products[gram.products[c, e] + k]
-    return cost
 
 
 @njit
@@ -146,39 +136,62 @@ def _apply(deal: Deal, gram: Gram, move: tuple[int, int, int], places: tuple[Int
     deal.order[block, j] = held
 
 
-@njit
-def _restore(deal: Deal, order: Ints) -> None:
-    deal.order[:] = order
-    for block in range(deal.starts.shape[0] - 1):
-        for i in range(deal.matrix.shape[0]):
-            for c in range(deal.starts[block], deal.starts[block + 1]):
-                deal.matrix[i, c] = deal.rows[deal.order[block, i], c]
+class Heat(NamedTuple):
+    """Where an annealing stands.
 
-
-@njit
-def anneal(
-    deal: Deal, gram: Gram, penalties: Penalties, n_fixed: int, heat: tuple[float, int, int]
-) -> float:
-    """Anneal a deal in place and leave it at the best state seen; return its cost.
-
-    `gram` belongs to the deal's matrix and is used up. Classes below `n_fixed` keep their
-    rows. `heat` is the temperature at the start, from which it falls evenly to 0, the work
-    (how many inner products may be looked at), and a seed. It stops early at cost 0.
+    The temperature falls evenly from `hot` to 0 as `done` comes near `work`, both counted in
+    inner products looked at; `until` is where this call stops.
     """
-    hot, work, seed = heat
-    stream = np.array([seed], dtype=np.uint64)
+
+    hot: float
+    work: int
+    done: int
+    until: int
+
+
+class Best(NamedTuple):
+    """The best deal seen, its cost and that of the present one."""
+
+    order: Ints
+    costs: Floats
+
+
+@njit
+def total_cost(gram: Gram, penalties: Penalties, k: int) -> float:
+    """What all inner products and column sums cost."""
+    cost = 0.0
+    for c in range(gram.sums.shape[0]):
+        cost += penalties.sums[gram.sums[c] + k]
+        for e in range(c):
+            cost += penalties.products[gram.products[c, e] + k]
+    return cost
+
+
+@njit
+def anneal(  # noqa: PLR0917  # numba takes arguments by position
+    deal: Deal,
+    gram: Gram,
+    penalties: Penalties,
+    n_fixed: int,
+    heat: Heat,
+    stream: Stream,
+    best: Best,
+) -> int:
+    """Anneal a deal in place for a while; return the work done since the beginning.
+
+    `gram` belongs to the deal's matrix. Classes below `n_fixed` keep their rows. All
+    randomness comes from `stream`. It stops early at cost 0.
+    """
     k, length = deal.matrix.shape
     flips = _Flips(
         np.empty(length, dtype=np.int64),
         np.empty(length, dtype=np.int64),
         np.zeros(length, dtype=np.bool_),
     )
-    cost = _total(gram, penalties, k)
-    best = cost
-    best_order = deal.order.copy()
-    done = 0
-    while done < work and cost > 0.0:
-        temperature = hot * (1.0 - done / work)
+    cost = best.costs[1]
+    done = heat.done
+    while done < heat.until and cost > 0.0:
+        temperature = heat.hot * (1.0 - done / heat.work)
         column = int(_uniform(stream) * length)
         block = int(np.searchsorted(deal.starts, column, side="right")) - 1
         i = n_fixed + int(_uniform(stream) * (k - n_fixed))
@@ -195,9 +208,18 @@ def anneal(
             continue
         _apply(deal, gram, (block, i, j), places)
         cost += change
-        if cost < best - 1e-9:
-            best = cost
-            best_order[:] = deal.order
-    if best < cost:
-        _restore(deal, best_order)
-    return best
+        if cost < best.costs[0] - 1e-9:
+            best.costs[0] = cost
+            best.order[:] = deal.order
+    best.costs[1] = cost
+    return done
+
+
+@njit
+def restore(deal: Deal, order: Ints) -> None:
+    """Bring a deal back to an order it had."""
+    deal.order[:] = order
+    for block in range(deal.starts.shape[0] - 1):
+        for i in range(deal.matrix.shape[0]):
+            for c in range(deal.starts[block], deal.starts[block + 1]):
+                deal.matrix[i, c] = deal.rows[deal.order[block, i], c]

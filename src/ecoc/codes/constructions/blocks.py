@@ -8,14 +8,15 @@ the d_b apart. That freedom is spent on the columns: an annealing of the deal (s
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BlockCode", "Goal", "free_column", "search_deal", "separation_of"]
+from ecoc._budget import Budget
+
+__all__ = ["BlockCode", "Goal", "compile_kernels", "free_column", "search_deal", "separation_of"]
 
 Signs = npt.NDArray[np.int8]
 
@@ -25,6 +26,11 @@ _EFFORTS = (0.25, 0.25, 0.5, 1.0, 2.0, 4.0)
 _HOT = 4.0
 _LEAST_WORK = 4_000_000
 _MOST_WORK = 400_000_000
+_ENTRY_PRICE = 10
+"""What making and measuring a deal costs for each entry, in inner products looked at."""
+
+_LOOK = 20_000_000
+"""How many inner products are looked at between two looks at the clock."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +109,8 @@ def search_deal(
     goal: Goal,
     rng: np.random.Generator,
     *,
+    budget: Budget,
     stretch: bool = False,
-    deadline: float | None = None,
 ) -> tuple[Signs, int]:
     """Deal the rows of blocks so that columns stand well apart.
 
@@ -116,10 +122,10 @@ def search_deal(
         Where to stop.
     rng : Generator
         All randomness comes from it.
+    budget : Budget
+        What may be spent, in inner products of columns. A first deal is always made.
     stretch : bool, default=False
         Once the goal is met, raise it until a start fails.
-    deadline : float, optional
-        When to stop by ``time.monotonic()``; the first start is always made.
 
     Returns
     -------
@@ -132,11 +138,11 @@ def search_deal(
     efforts = list(_EFFORTS)
     n_failed = 0
     while efforts:
-        matrix = _anneal_once(make(rng), goal, rng, efforts[0])
+        matrix = _anneal_once(make(rng), goal, rng, efforts[0], budget)
         found = separation_of(matrix, one_sided=goal.one_sided)
         if found > best[1]:
             best = matrix, found
-        if deadline is not None and time.monotonic() > deadline:
+        if budget.is_spent:
             break
         if found < goal.column_distance:
             efforts.pop(0)
@@ -153,10 +159,13 @@ def search_deal(
     return best
 
 
-def _anneal_once(code: BlockCode, goal: Goal, rng: np.random.Generator, effort: float) -> Signs:
-    from ecoc.codes.constructions._annealing import Deal, Gram, Penalties, anneal
+def _anneal_once(
+    code: BlockCode, goal: Goal, rng: np.random.Generator, effort: float, budget: Budget
+) -> Signs:
+    from ecoc.codes.constructions import _annealing
 
     k = code.n_classes
+    budget.spend(_ENTRY_PRICE * k * code.n_columns)
     starts = np.cumsum([0, *(block.shape[1] for block in code.blocks)], dtype=np.int64)
     n_rows = np.array([len(block) for block in code.blocks], dtype=np.int64)
     rows = np.zeros((n_rows.max(), starts[-1]), dtype=np.int8)
@@ -166,12 +175,29 @@ def _anneal_once(code: BlockCode, goal: Goal, rng: np.random.Generator, effort: 
         order[b, : len(block)] = rng.permutation(len(block))
     if goal.one_sided:
         rows *= _dealt(rows, starts, order, 1)[0]
-    deal = Deal(rows, starts, n_rows, order, _dealt(rows, starts, order, k))
+    deal = _annealing.Deal(rows, starts, n_rows, order, _dealt(rows, starts, order, k))
     work = effort * min(_MOST_WORK, max(_LEAST_WORK, 6 * k * int(starts[-1]) ** 2))
-    gram = Gram(_products(deal.matrix).astype(np.int32), deal.matrix.sum(axis=0, dtype=np.int64))
-    heat = _HOT, int(work), int(rng.integers(0, 2**62))
-    anneal(deal, gram, Penalties(*_penalties(k, goal)), int(goal.one_sided), heat)
+    gram = _annealing.Gram(
+        _products(deal.matrix).astype(np.int32), deal.matrix.sum(axis=0, dtype=np.int64)
+    )
+    penalties = _annealing.Penalties(*_penalties(k, goal))
+    stream = np.array([rng.integers(0, 2**62)], dtype=np.uint64)
+    cost = _annealing.total_cost(gram, penalties, k)
+    best = _annealing.Best(order.copy(), np.array([cost, cost]))
+    done = 0
+    while done < work and best.costs[1] > 0 and not budget.is_late:
+        heat = _annealing.Heat(_HOT, int(work), done, min(int(work), done + _LOOK))
+        after = _annealing.anneal(deal, gram, penalties, int(goal.one_sided), heat, stream, best)
+        budget.spend(after - done)
+        done = after
+    _annealing.restore(deal, best.order)
     return deal.matrix
+
+
+def compile_kernels() -> None:
+    """Compile what a search needs, or load it, by a search of next to no size."""
+    code = BlockCode(2, 1, (free_column(2), free_column(2)))
+    _anneal_once(code, Goal(2), np.random.default_rng(0), 1e-6, Budget())
 
 
 def _penalties(k: int, goal: Goal) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:

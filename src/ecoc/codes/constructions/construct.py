@@ -8,6 +8,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._budget import Budget
 from ecoc._checks import (
     RandomState,
     check_choice,
@@ -59,6 +60,7 @@ def construct(
     separation: Separation = "two-sided",
     random_state: RandomState = None,
     time_limit: float | None = None,
+    work_limit: float | None = None,
     target_distance: int | None = None,
 ) -> Codebook | None:
     """The best codebook that the constructions give.
@@ -80,6 +82,9 @@ def construct(
         The same seed gives the same codebook, unless the time limit stops the search.
     time_limit : float, optional
         Seconds after which what has been found is returned.
+    work_limit : float, optional
+        How many inner products of columns may be looked at, which unlike seconds means the
+        same on every machine. The first deal of a construction is always made.
     target_distance : int, optional
         Stop as soon as this row distance and `min_column_distance` are met.
 
@@ -106,6 +111,7 @@ def construct(
         separation=separation,
         random_state=random_state,
         time_limit=time_limit,
+        work_limit=work_limit,
         target_distance=target_distance,
     ).best()
 
@@ -138,6 +144,7 @@ class _Request:
         separation: Separation = "two-sided",
         random_state: RandomState = None,
         time_limit: float | None = None,
+        work_limit: float | None = None,
         target_distance: int | None = None,
         family: str = "any",
     ) -> None:
@@ -149,10 +156,12 @@ class _Request:
         )
         self.rng = check_random_state(random_state)
         self.seed = None if isinstance(random_state, np.random.Generator) else random_state
-        self.deadline = None
+        self.budget = Budget()
         if time_limit is not None:
             seconds = check_number("time_limit", time_limit, minimum=0)
-            self.deadline = time.monotonic() + seconds
+            self.budget.deadline = time.monotonic() + seconds
+        if work_limit is not None:
+            self.budget.work = check_number("work_limit", work_limit, minimum=0)
         self.target = target_distance
         if target_distance is not None:
             check_int("target_distance", target_distance, minimum=1)
@@ -177,9 +186,9 @@ class _Request:
             chosen = [plan for plan in plans if plan.distance == distance]
             for _ in range(_ROUNDS):
                 self._try_all(chosen, distance)
-                if self.best_code is not None or self._late():
+                if self.best_code is not None or self.budget.is_spent:
                     break
-            if self.best_code is not None or self._late():
+            if self.best_code is not None or self.budget.is_spent:
                 break
         if self.k <= MAX_SMALL_CLASSES and self.family == "any":
             self._try_small()
@@ -190,14 +199,11 @@ class _Request:
             if self._done(distance):
                 return
 
-    def _late(self) -> bool:
-        return self.deadline is not None and time.monotonic() > self.deadline
-
     def _wanted(self) -> int:
         return self.rho if self.target is not None else max(self.rho, self.k // 3)
 
     def _done(self, distance: int) -> bool:
-        if self._late():
+        if self.budget.is_spent:
             return True
         if self.best_code is None or self.best_code.min_row_distance < distance:
             return False
@@ -209,7 +215,7 @@ class _Request:
             Goal(self._wanted(), one_sided=self.one_sided),
             self.rng,
             stretch=self.target is None,
-            deadline=self.deadline,
+            budget=self.budget,
         )
         if found >= self.rho:
             details = {"blocks": list(plan.names), "n_cut": plan.n_cut, "n_free": plan.n_free}
@@ -220,9 +226,11 @@ class _Request:
         reached = 0 if self.best_code is None else int(self.best_code.min_row_distance)
         goal = Goal(self.rho, one_sided=self.one_sided)
         for distance in range(_averaging_bound(self.k, self.length), reached, -1):
-            if (self.target is not None and reached >= self.target) or self._late():
+            if (self.target is not None and reached >= self.target) or self.budget.is_spent:
                 return
-            matrix = exchange_columns(self.k, self.length, distance, goal, self.rng)
+            matrix = exchange_columns(
+                self.k, self.length, distance, goal, self.rng, budget=self.budget
+            )
             if matrix is not None:
                 self._offer(matrix, "column-exchange", {})
                 return

@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._budget import Budget
 from ecoc.codes.columns import columns_to_matrix
 from ecoc.codes.constructions.blocks import Goal
 
@@ -26,16 +27,24 @@ _STEPS = 400
 _STARTS = 4
 _TABU = 6
 _TRIED = 2000
+_PRICE = 4
+"""What one entry costs, in inner products of columns: the work of other constructions."""
 
 
 def exchange_columns(
-    n_classes: int, n_columns: int, distance: int, goal: Goal, rng: np.random.Generator
+    n_classes: int,
+    n_columns: int,
+    distance: int,
+    goal: Goal,
+    rng: np.random.Generator,
+    *,
+    budget: Budget,
 ) -> Signs | None:
     """A code with the given row distance and column distance, or None if none was found.
 
     Examples
     --------
-    >>> code = exchange_columns(8, 21, 12, Goal(1), np.random.default_rng(0))
+    >>> code = exchange_columns(8, 21, 12, Goal(1), np.random.default_rng(0), budget=Budget())
     >>> code.shape
     (8, 21)
     """
@@ -46,7 +55,9 @@ def exchange_columns(
     differ = (candidates[first] != candidates[second]).T.astype(np.int64)
     conflicts = _conflicts(candidates, goal)
     for _ in range(_STARTS):
-        chosen = _exchange(differ, conflicts, n_columns, distance, rng)
+        if budget.is_spent:
+            break
+        chosen = _exchange(differ, conflicts, n_columns, distance, rng, budget=budget)
         if chosen is not None:
             return np.ascontiguousarray(candidates[:, chosen])
     return None
@@ -70,6 +81,8 @@ def _exchange(
     n_columns: int,
     distance: int,
     rng: np.random.Generator,
+    *,
+    budget: Budget,
 ) -> npt.NDArray[np.int64] | None:
     n_candidates = len(differ)
     chosen = rng.choice(n_candidates, size=n_columns, replace=False)
@@ -81,12 +94,15 @@ def _exchange(
     for step in range(_STEPS):
         if totals.min() >= distance and not near[chosen].any():
             return np.sort(chosen)
+        if budget.is_late:
+            return None
         others = np.flatnonzero(~inside & (held_until <= step))
         if not others.size:
             continue
         places = rng.permutation(n_columns)[: max(1, _TRIED // len(others))]
         leaving = chosen[places]
         after = (totals - differ[leaving])[:, None, :] + differ[others][None, :, :]
+        budget.spend(_PRICE * after.size)
         missing = np.maximum(0, distance - after)
         cost = (missing * missing).sum(axis=2)
         nearer = near[others][None, :] - conflicts[np.ix_(leaving, others)] - near[leaving][:, None]

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from ecoc._checks import check_choice, check_int, check_number
 from ecoc.design.linear_program import FloatArray, LinearProgram
-from ecoc.design.solvers.result import ProgressPoint, SolverResult, Status
+from ecoc.design.solvers.result import ProgressPoint, SolverResult, Status, Tolerances
 from ecoc.design.solvers.session import Outcome, Session, Settings
 from ecoc.errors import InvalidInputError, SolverError
 
-__all__ = ["available_solvers", "solve"]
+__all__ = ["available_solvers", "solve", "tidy_bound"]
 
 _MODULES = {"highs": "highspy", "scip": "pyscipopt", "gurobi": "gurobipy"}
 _ROUNDING = 1e-6
@@ -38,9 +38,12 @@ def solve(
     solver: str = "auto",
     time_limit: float | None = None,
     memory_limit: int | None = None,
+    work_limit: int | None = None,
     start: npt.ArrayLike | None = None,
     progress: Callable[[ProgressPoint], object] | None = None,
+    incumbents: Callable[[FloatArray], object] | None = None,
     interrupt: Callable[[], bool] | None = None,
+    introduced: Callable[[str, Tolerances], object] | None = None,
     threads: int = 1,
     seed: int = 0,
 ) -> SolverResult:
@@ -60,13 +63,22 @@ def solve(
     memory_limit : int, optional
         Bytes that this process may hold in memory. It is looked at while the solver runs,
         so that it can be exceeded for moments.
+    work_limit : int, optional
+        How often the solver may come to a point where it can be stopped: a look at its
+        limits, a solved relaxation. Points before there is a search tree count 40 times.
+        Unlike seconds it means the same on every machine.
     start : array of float, optional
         A feasible solution to begin with.
     progress : callable, optional
         Called with a :class:`ProgressPoint` for each new incumbent or bound, in the thread
         of the caller.
+    incumbents : callable, optional
+        Called with the values of each better solution as it is found, unchecked, in the
+        thread of the caller.
     interrupt : callable, optional
         Called about 20 times a second; the solver stops when it returns true.
+    introduced : callable, optional
+        Called with the version and the tolerances of the solver before it begins.
     threads, seed : int
         The number of threads and the seed of the solver. One thread is deterministic.
 
@@ -97,13 +109,20 @@ def solve(
         memory_limit=None
         if memory_limit is None
         else check_int("memory_limit", memory_limit, minimum=1),
+        work_limit=None if work_limit is None else check_int("work_limit", work_limit, minimum=0),
         start=None if start is None else _checked_start(program, start),
         threads=check_int("threads", threads, minimum=1),
         seed=check_int("seed", seed, minimum=0, maximum=2**31 - 1),
     )
     if name == "auto":
         name = "highs"
-    session = Session(settings, progress=progress, interrupt=interrupt)
+    session = Session(
+        settings,
+        progress=progress,
+        incumbents=incumbents,
+        interrupt=interrupt,
+        introduced=introduced,
+    )
     outcome = session.run(lambda: _adapter(name)(program, session))
     return _checked_result(program, name, outcome, session)
 
@@ -136,7 +155,7 @@ def _tolerance(program: LinearProgram) -> float:
 def _checked_result(
     program: LinearProgram, solver: str, outcome: Outcome, session: Session
 ) -> SolverResult:
-    who, start = f"{solver} {outcome.version}", session.settings.start
+    who, start = f"{solver} {session.version}", session.settings.start
     status, x = outcome.status, _checked_point(program, who, outcome.x)
     if start is not None:
         if status is Status.INFEASIBLE:
@@ -145,7 +164,7 @@ def _checked_result(
             x = start
             status = Status.FEASIBLE if status is Status.UNKNOWN else status
     objective = None if x is None else program.objective_value(x)
-    bound = None if status is Status.INFEASIBLE else _tidy_bound(program, outcome.bound)
+    bound = None if status is Status.INFEASIBLE else tidy_bound(program, outcome.bound)
     if status is Status.OPTIMAL:
         _check_optimal(program, who, objective, bound)
         bound = objective
@@ -155,10 +174,10 @@ def _checked_result(
         objective=objective,
         bound=bound,
         solver=solver,
-        version=outcome.version,
+        version=session.version,
         seconds=session.seconds,
         n_nodes=outcome.n_nodes,
-        tolerances=outcome.tolerances,
+        tolerances=session.tolerances,
         termination=outcome.termination,
         history=tuple(session.history),
         log="".join(session.log),
@@ -194,7 +213,7 @@ def _better(program: LinearProgram, x: FloatArray, than: FloatArray) -> bool:
     return gain > 0 if program.sense == "max" else gain < 0
 
 
-def _tidy_bound(program: LinearProgram, bound: float | None) -> float | None:
+def tidy_bound(program: LinearProgram, bound: float | None) -> float | None:
     """Round the bound of a whole objective to the last whole number that it allows."""
     if bound is None or not program.integral_objective:
         return bound

@@ -15,6 +15,9 @@ from ecoc.errors import SolverError
 __all__ = ["solve_gurobi"]
 
 _TOLERANCE = 1e-9
+_POINTS_PER_WORK = 300
+"""Points of other solvers that take about as long as a unit of Gurobi's own work."""
+
 _MOST_SEED = 2_000_000_000
 
 
@@ -37,6 +40,10 @@ def solve_gurobi(program: LinearProgram, session: Session) -> Outcome:
 
 
 def _solve(gurobipy: Any, model: Any, program: LinearProgram, session: Session) -> Outcome:
+    session.introduce(
+        ".".join(str(part) for part in gurobipy.gurobi.version()),
+        Tolerances(_TOLERANCE, _TOLERANCE, absolute_gap(program), 0.0),
+    )
     _set_options(model, program, session)
     kinds = np.where(program.integrality, gurobipy.GRB.INTEGER, gurobipy.GRB.CONTINUOUS)
     x = model.addMVar(
@@ -70,6 +77,8 @@ def _solve(gurobipy: Any, model: Any, program: LinearProgram, session: Session) 
                 _finite(running.cbGet(gurobipy.GRB.Callback.MIP_OBJBND)),
                 int(running.cbGet(gurobipy.GRB.Callback.MIP_NODCNT)),
             )
+        elif where == gurobipy.GRB.Callback.MIPSOL:
+            session.solution(np.array(running.cbGetSolution(x)))
         if session.stop is not None:
             running.terminate()
 
@@ -88,6 +97,8 @@ def _set_options(model: Any, program: LinearProgram, session: Session) -> None:
     model.setParam("IntFeasTol", _TOLERANCE)
     if settings.time_limit is not None:
         model.setParam("TimeLimit", settings.time_limit)
+    if settings.work_limit is not None:
+        model.setParam("WorkLimit", settings.work_limit / _POINTS_PER_WORK)
 
 
 def _outcome(
@@ -103,7 +114,11 @@ def _outcome(
         raise SolverError("Gurobi finds the program unbounded.")
     else:
         status = Status.UNKNOWN if point is None else Status.FEASIBLE
-        words = {codes.TIME_LIMIT: "time limit", codes.INTERRUPTED: "interrupted"}
+        words = {
+            codes.TIME_LIMIT: "time limit",
+            codes.WORK_LIMIT: "work limit",
+            codes.INTERRUPTED: "interrupted",
+        }
         termination = session.stop or words.get(state, f"Gurobi status {state}")
     if point is None and not model.IsMIP:
         bound = None
@@ -114,8 +129,6 @@ def _outcome(
         x=point,
         bound=bound,
         n_nodes=int(model.NodeCount),
-        version=".".join(str(part) for part in gurobipy.gurobi.version()),
-        tolerances=Tolerances(_TOLERANCE, _TOLERANCE, absolute_gap(program), 0.0),
         termination=termination,
     )
 

@@ -26,6 +26,8 @@ def solve_highs(program: LinearProgram, session: Session) -> Outcome:
             f"HiGHS takes at most {_MOST_NONZEROS:,} non-zeros, not {program.matrix.nnz:,}."
         )
     model = highspy.Highs()
+    tolerances = Tolerances(_TOLERANCE, _TOLERANCE, absolute_gap(program), 0.0)
+    session.introduce(model.version(), tolerances)
     _set_options(model, program, session)
     _pass(highspy, model, program)
     if session.settings.start is not None:
@@ -41,7 +43,7 @@ def solve_highs(program: LinearProgram, session: Session) -> Outcome:
             f"HiGHS failed: {model.modelStatusToString(model.getModelStatus())}. "
             f"Its last words: {''.join(session.log[-3:]).strip()}"
         )
-    return _outcome(highspy, model, program, session)
+    return _outcome(highspy, model, session)
 
 
 def _set_options(model: Any, program: LinearProgram, session: Session) -> None:
@@ -94,22 +96,27 @@ def _attach_callbacks(model: Any, session: Session) -> None:
             _finite(data.mip_primal_bound), _finite(data.mip_dual_bound), data.mip_node_count
         )
 
+    def improve(event: Any) -> None:
+        report(event)
+        session.solution(np.array(event.data_out.mip_solution))
+
     def write(event: Any) -> None:
         session.write(event.message)
 
     def stop(event: Any) -> None:
+        session.count_work(event.data_out.mip_node_count)
         if session.stop is not None:
             event.interrupt()
 
     model.cbLogging += write
-    model.cbMipImprovingSolution += report
+    model.cbMipImprovingSolution += improve
     model.cbMipLogging += report
     model.cbMipInterrupt += stop
     model.cbSimplexInterrupt += stop
     model.cbIpmInterrupt += stop
 
 
-def _outcome(highspy: Any, model: Any, program: LinearProgram, session: Session) -> Outcome:
+def _outcome(highspy: Any, model: Any, session: Session) -> Outcome:
     info, state = model.getInfo(), model.getModelStatus()
     names = highspy.HighsModelStatus
     has_point = info.primal_solution_status == int(highspy.SolutionStatus.kSolutionStatusFeasible)
@@ -131,8 +138,6 @@ def _outcome(highspy: Any, model: Any, program: LinearProgram, session: Session)
         x=x,
         bound=_finite(bound) if is_mip or status is Status.OPTIMAL else None,
         n_nodes=max(info.mip_node_count, 0),
-        version=model.version(),
-        tolerances=Tolerances(_TOLERANCE, _TOLERANCE, absolute_gap(program), 0.0),
         termination=termination,
     )
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ecoc.design.formulations import Formulation, clique_rows
 from ecoc.design.solvers.call import solve
-from ecoc.design.solvers.result import ProgressPoint, SolverResult, Status
+from ecoc.design.solvers.result import ProgressPoint, SolverResult, Status, Tolerances
 from ecoc.errors import InvalidInputError
 
 __all__ = ["CliqueRows", "solve_lazily"]
@@ -32,9 +32,12 @@ def solve_lazily(
     solver: str = "auto",
     time_limit: float | None = None,
     memory_limit: int | None = None,
+    work_limit: int | None = None,
     start: npt.ArrayLike | None = None,
     progress: Callable[[ProgressPoint], object] | None = None,
+    incumbents: Callable[[npt.NDArray[np.float64]], object] | None = None,
     interrupt: Callable[[], bool] | None = None,
+    introduced: Callable[[str, Tolerances], object] | None = None,
     threads: int = 1,
     seed: int = 0,
 ) -> SolverResult:
@@ -59,8 +62,8 @@ def solve_lazily(
         A solution that violates no clique at all.
     progress : callable, optional
         Called with the bound as it improves. Incumbents are reported in the end only, since
-        those of earlier rounds violate cliques.
-    solver, memory_limit, interrupt, threads, seed
+        those of earlier rounds violate cliques; `incumbents` is called with these too.
+    solver, memory_limit, work_limit, incumbents, interrupt, introduced, threads, seed
         As for :func:`ecoc.design.solvers.solve`.
 
     Returns
@@ -94,6 +97,11 @@ def solve_lazily(
         if progress is not None:
             progress(point)
 
+    def note_bound(point: ProgressPoint) -> None:
+        bound = _tighter(formulation.program.sense, best_bound, point.bound)
+        if bound is not None and (not history or history[-1].bound != bound):
+            note(None, bound)
+
     while True:
         left = None if time_limit is None else max(0.0, time_limit - (time.perf_counter() - began))
         result = solve(
@@ -101,8 +109,12 @@ def solve_lazily(
             solver=solver,
             time_limit=left,
             memory_limit=memory_limit,
+            work_limit=work_limit,
             start=start,
+            progress=note_bound,
+            incumbents=incumbents,
             interrupt=interrupt,
+            introduced=introduced,
             threads=threads,
             seed=seed,
         )

@@ -89,7 +89,8 @@ class SolverResult:
     tolerances : Tolerances
         What it worked with.
     termination : str
-        Why it stopped: "proved", "time limit", "memory limit", "interrupted", or the
+        Why it stopped: "proved", "time limit", "memory limit", "work limit",
+        "interrupted", or the
         solver's own words.
     history : tuple of ProgressPoint
         Its incumbents and bounds over time.

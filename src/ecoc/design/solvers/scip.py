@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ecoc._checks import require
 from ecoc.design.linear_program import LinearProgram
@@ -31,6 +32,8 @@ def solve_scip(program: LinearProgram, session: Session) -> Outcome:
     """Solve a program with SCIP; called by :func:`ecoc.design.solvers.solve`."""
     pyscipopt = require("pyscipopt", extra="scip")
     model = pyscipopt.Model()
+    version = f"{model.version()} (pyscipopt {metadata.version('pyscipopt')})"
+    session.introduce(version, Tolerances(_TOLERANCE, _TOLERANCE, 0.0, 0.0))
     with tempfile.TemporaryDirectory(prefix="ecoc-scip-") as folder:
         log = Path(folder, "scip.log")
         model.hideOutput()
@@ -51,7 +54,7 @@ def solve_scip(program: LinearProgram, session: Session) -> Outcome:
         if session.settings.time_limit is not None:
             left = max(0.0, session.settings.time_limit - session.seconds)
             model.setParam("limits/time", left)
-        handler = _watcher(pyscipopt, session)
+        handler = _watcher(pyscipopt, ordered, session)
         model.includeEventhdlr(handler, "ecoc", "reports progress and stops on request")
         session.on_stop = partial(_interrupt, model)
         model.optimizeNogil()
@@ -80,7 +83,7 @@ def _set_options(model: Any, session: Session) -> None:
     model.setParam("lp/threads", settings.threads)
 
 
-def _watcher(pyscipopt: Any, session: Session) -> Any:
+def _watcher(pyscipopt: Any, ordered: list[Any], session: Session) -> Any:
     kinds = pyscipopt.SCIP_EVENTTYPE
     events = (kinds.PRESOLVEROUND, kinds.BESTSOLFOUND, kinds.NODESOLVED, kinds.LPSOLVED)
 
@@ -93,7 +96,13 @@ def _watcher(pyscipopt: Any, session: Session) -> Any:
             for kind in events:
                 self.model.dropEvent(kind, self)
 
-        def eventexec(self, event: Any) -> None:  # noqa: ARG002 - SCIP passes it
+        def eventexec(self, event: Any) -> None:
+            if event.getType() == kinds.BESTSOLFOUND:
+                session.solution(_values(self.model, ordered))
+            else:
+                session.count_work(self.model.getNNodes())
+                if session.stop is not None:
+                    self.model.interruptSolve()
             incumbent = self.model.getPrimalbound()
             bound = self.model.getDualbound()
             session.report(
@@ -107,8 +116,7 @@ def _outcome(model: Any, program: LinearProgram, ordered: list[Any], session: Se
     state = model.getStatus()
     x = None
     if model.getNSols():
-        best = model.getBestSol()
-        x = np.array([model.getSolVal(best, variable) for variable in ordered])
+        x = _values(model, ordered)
     if state in ("optimal", "gaplimit") and x is not None:
         status, termination = Status.OPTIMAL, "proved"
     elif state == "infeasible" or (state == "inforunbd" and program.is_bounded):
@@ -118,16 +126,18 @@ def _outcome(model: Any, program: LinearProgram, ordered: list[Any], session: Se
     else:
         status = Status.UNKNOWN if x is None else Status.FEASIBLE
         termination = session.stop or _LIMITS.get(state, state)
-    version = f"{model.version()} (pyscipopt {metadata.version('pyscipopt')})"
     return Outcome(
         status=status,
         x=x,
         bound=_finite(model, model.getDualbound()),
         n_nodes=model.getNTotalNodes(),
-        version=version,
-        tolerances=Tolerances(_TOLERANCE, _TOLERANCE, 0.0, 0.0),
         termination=termination,
     )
+
+
+def _values(model: Any, ordered: list[Any]) -> npt.NDArray[np.float64]:
+    best = model.getBestSol()
+    return np.array([model.getSolVal(best, variable) for variable in ordered])
 
 
 def _finite(model: Any, value: float) -> float | None:

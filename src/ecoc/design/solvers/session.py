@@ -15,9 +15,11 @@ import numpy.typing as npt
 from ecoc.design.linear_program import LinearProgram
 from ecoc.design.solvers.result import ProgressPoint, Status, Tolerances
 
-__all__ = ["Outcome", "Session", "Settings", "absolute_gap"]
+__all__ = ["Outcome", "Session", "Settings", "absolute_gap", "resident_bytes"]
 
 _POLL_SECONDS = 0.05
+_ROOT_WORK = 40
+"""How much longer it takes from one point to the next before there is a search tree."""
 
 
 def absolute_gap(program: LinearProgram) -> float:
@@ -32,6 +34,7 @@ class Settings:
 
     time_limit: float | None
     memory_limit: int | None
+    work_limit: int | None
     start: npt.NDArray[np.float64] | None
     threads: int
     seed: int
@@ -45,8 +48,6 @@ class Outcome:
     x: npt.NDArray[np.float64] | None
     bound: float | None
     n_nodes: int
-    version: str
-    tolerances: Tolerances
     termination: str
 
 
@@ -62,11 +63,17 @@ class Session:
 
     settings: Settings
     progress: Callable[[ProgressPoint], object] | None = None
+    incumbents: Callable[[npt.NDArray[np.float64]], object] | None = None
     interrupt: Callable[[], bool] | None = None
+    introduced: Callable[[str, Tolerances], object] | None = None
     stop: str | None = None
     on_stop: Callable[[], object] | None = None
     history: list[ProgressPoint] = field(default_factory=list)
+    solutions: list[npt.NDArray[np.float64]] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
+    work: int = 0
+    version: str = ""
+    tolerances: Tolerances = field(default_factory=lambda: Tolerances(0.0, 0.0, 0.0, 0.0))
     started: float = field(default_factory=time.perf_counter)
 
     @property
@@ -79,6 +86,23 @@ class Session:
         known = self.history[-1] if self.history else None
         if known is None or (known.incumbent, known.bound) != (incumbent, bound):
             self.history.append(ProgressPoint(self.seconds, incumbent, bound, n_nodes))
+
+    def solution(self, x: npt.NDArray[np.float64]) -> None:
+        """Note the values of a new incumbent."""
+        self.solutions.append(x)
+
+    def introduce(self, version: str, tolerances: Tolerances) -> None:
+        """Say which solver it is; called before it begins, since it may never come back."""
+        self.version, self.tolerances = version, tolerances
+        if self.introduced is not None:
+            self.introduced(version, tolerances)
+
+    def count_work(self, n_nodes: int) -> None:
+        """Note that the solver has come to one more of the points where it can be stopped."""
+        self.work += 1 if n_nodes > 1 else _ROOT_WORK
+        limit = self.settings.work_limit
+        if limit is not None and self.work > limit:
+            self.stop = self.stop or "work limit"
 
     def write(self, text: str) -> None:
         """Keep a piece of the solver's log."""
@@ -120,7 +144,7 @@ class Session:
         return outcomes[0]
 
     def _watch(self, done: threading.Event) -> None:
-        shown = 0
+        shown = passed = 0
         finished = False
         while not finished:
             finished = done.wait(_POLL_SECONDS)
@@ -129,6 +153,11 @@ class Session:
             if self.progress is not None:
                 for point in points:
                     self.progress(point)
+            solutions = self.solutions[passed:]
+            passed += len(solutions)
+            if self.incumbents is not None:
+                for x in solutions:
+                    self.incumbents(x)
             self.stop = self.stop or self._reason_to_stop()
             self._press_stop()
 
@@ -149,14 +178,21 @@ class Session:
         return None
 
 
-def resident_bytes() -> int:
-    """Return the memory this process holds, or has held at most where only that is known."""
+def resident_bytes(process: int | None = None) -> int:
+    """Return the memory a process holds, or has held at most where only that is known.
+
+    Without a process id it is this one. 0 where nothing is known: on Windows, and of other
+    processes where there is no /proc.
+    """
     try:
         import resource
     except ImportError:  # pragma: no cover - not on Windows, which has no such limit
         return 0
-    statm = Path("/proc/self/statm")
-    if statm.exists():
+    statm = Path("/proc", "self" if process is None else str(process), "statm")
+    try:
         return int(statm.read_text().split()[1]) * resource.getpagesize()
+    except (OSError, IndexError, ValueError):
+        if process is not None or Path("/proc/self/statm").exists():
+            return 0
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024

@@ -1,0 +1,365 @@
+"""Building and solving one program where both can be ended at any moment.
+
+Covers, programs, presolve and some phases of every solver know no callback and no clock. So
+a job is done apart from its caller, who keeps what it reports on the way and need not wait
+for it: a small program in a thread, which is soon done whatever it is at, any other in a
+process of its own, which is ended where it does not end by itself in time.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import IO, Any, Protocol, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc.design.problem import DesignProblem
+from ecoc.design.programs import build_program, job_size, solve_program
+from ecoc.design.solvers import ProgressPoint, SolverResult, Status, Tolerances
+from ecoc.design.solvers.call import tidy_bound
+from ecoc.design.solvers.session import resident_bytes
+
+__all__ = ["Answer", "Job", "perform", "solve_job"]
+
+Columns = npt.NDArray[np.int64]
+Message = tuple[Any, ...]
+
+SMALL_NONZEROS = 150_000
+"""Programs up to this size are done in a thread: no phase of theirs takes long."""
+
+GRACE_SECONDS = 1.0
+"""How long a solver may take to say its last word once it is asked to stop."""
+
+_POLL_SECONDS = 0.02
+_now = time.monotonic
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One program to build and solve.
+
+    Attributes
+    ----------
+    problem : DesignProblem
+        What is wanted.
+    formulation, solver : str
+        Which program, and by which solver.
+    cutoff : float, optional
+        A bound on the objective that is known already.
+    start : array of int, optional
+        The columns of a codebook to begin with.
+    work_limit : int, optional
+        See :func:`ecoc.design.solvers.solve`.
+    seed : int
+        The seed of the solver.
+    """
+
+    problem: DesignProblem
+    formulation: str
+    solver: str
+    cutoff: float | None = None
+    start: Columns | None = None
+    work_limit: int | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a solver said, and the columns it chose (its values are not kept)."""
+
+    result: SolverResult
+    columns: Columns | None
+
+
+def solve_job(
+    job: Job,
+    *,
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    progress: Callable[[ProgressPoint], object] | None = None,
+    incumbents: Callable[[Columns, str, str], object] | None = None,
+) -> Answer:
+    """Build and solve a program, and come back in time with what is known.
+
+    Parameters
+    ----------
+    job : Job
+        What to do.
+    time_limit : float, optional
+        Seconds for building and solving together.
+    memory_limit : int, optional
+        Bytes that this process and that of the solver may hold together.
+    progress : callable, optional
+        Called with a :class:`ProgressPoint` for each new incumbent or bound.
+    incumbents : callable, optional
+        Called with the columns of each incumbent, the solver and its version; nothing has
+        checked them.
+
+    Returns
+    -------
+    Answer
+        The solver's own, or put together from what it reported where it had to be ended.
+        The first Ctrl-C is such an end; a second one is raised.
+    """
+    report = _Report(job, progress, incumbents)
+    needed = job_size(job.problem, job.formulation)
+    allowed = None if memory_limit is None else memory_limit - resident_bytes()
+    if allowed is not None and needed.n_bytes > allowed:
+        return report.answer("memory limit")
+    small = needed.n_nonzeros <= SMALL_NONZEROS and allowed is None
+    worker: _Worker = _Thread(job) if small or not sys.executable else _Process(job)
+    try:
+        return _watch(worker, report, time_limit, allowed)
+    finally:
+        worker.end()
+
+
+def _watch(
+    worker: _Worker, report: _Report, time_limit: float | None, allowed: int | None
+) -> Answer:
+    deadline = None if time_limit is None else report.began + time_limit
+    reason: str | None = None
+    patience = float("inf")
+    while _now() < patience:
+        try:
+            message = worker.receive(_POLL_SECONDS)
+            if message == ("ready",):
+                # Where it is to stop already, its input is closed and it ends by itself.
+                if reason is None:
+                    worker.begin(None if deadline is None else deadline - _now())
+            elif message == ("ended",):
+                # Nobody ends it but the system, when memory runs out.
+                return report.answer(reason or "memory limit")
+            elif message is not None:
+                final = report.take(message)
+                if final is not None:
+                    return final
+            if reason is None and deadline is not None and _now() >= deadline:
+                reason = "time limit"
+            if allowed is not None and worker.resident_bytes() > allowed:
+                return report.answer("memory limit")
+        except KeyboardInterrupt:
+            if reason == "interrupted":
+                raise
+            reason = "interrupted"
+        if reason is not None and patience == float("inf"):
+            patience = _now() + GRACE_SECONDS
+            worker.stop()
+    return report.answer(reason or "interrupted")
+
+
+@dataclass(eq=False)
+class _Report:
+    """What a job has said so far."""
+
+    job: Job
+    progress: Callable[[ProgressPoint], object] | None
+    incumbents: Callable[[Columns, str, str], object] | None
+    began: float = field(default_factory=lambda: _now())
+    version: str = ""
+    tolerances: Tolerances = field(default_factory=lambda: Tolerances(0.0, 0.0, 0.0, 0.0))
+    bound: float | None = None
+    columns: Columns | None = None
+    history: list[ProgressPoint] = field(default_factory=list)
+
+    @property
+    def solver(self) -> str:
+        return "highs" if self.job.solver == "auto" else self.job.solver
+
+    def take(self, message: Message) -> Answer | None:
+        """Keep a message; the answer, if it is the last one."""
+        kind, *values = message
+        if kind == "solver":
+            self.version, self.tolerances = values
+        elif kind == "progress":
+            point, self.bound = values
+            point = replace(point, seconds=_now() - self.began)
+            self.history.append(point)
+            if self.progress is not None:
+                self.progress(point)
+        elif kind == "columns":
+            (self.columns,) = values
+            if self.incumbents is not None and self.columns is not None:
+                self.incumbents(self.columns, self.solver, self.version)
+        elif kind == "memory":
+            return self.answer("memory limit")
+        elif kind == "error":
+            raise values[0]
+        elif kind == "done":
+            result, columns = values
+            seconds = _now() - self.began
+            return Answer(replace(result, seconds=seconds, history=tuple(self.history)), columns)
+        return None
+
+    def answer(self, termination: str) -> Answer:
+        """What is known of a job that did not come to its end."""
+        result = SolverResult(
+            status=Status.UNKNOWN if self.columns is None else Status.FEASIBLE,
+            x=None,
+            objective=None,
+            bound=self.bound,
+            solver=self.solver,
+            version=self.version,
+            seconds=_now() - self.began,
+            n_nodes=self.history[-1].n_nodes if self.history else 0,
+            tolerances=self.tolerances,
+            termination=termination,
+            history=tuple(self.history),
+            log="",
+        )
+        return Answer(result, None)
+
+
+def perform(
+    job: Job,
+    time_limit: float | None,
+    send: Callable[[Message], object],
+    stopped: Callable[[], bool],
+) -> None:
+    """Do a job, and send what comes of it as messages; the last one is "done" or an error."""
+    try:
+        _perform(job, time_limit, send, stopped)
+    except MemoryError:
+        send(("memory",))
+    except Exception as error:  # noqa: BLE001 - raised again by whoever gave the job
+        send(("error", error))
+
+
+def _perform(
+    job: Job,
+    time_limit: float | None,
+    send: Callable[[Message], object],
+    stopped: Callable[[], bool],
+) -> None:
+    began = _now()
+    program = build_program(job.problem, job.formulation, cutoff=job.cutoff)
+    start = None if job.start is None else program.start_vector(job.start)
+
+    def progress(point: ProgressPoint) -> None:
+        send(("progress", point, tidy_bound(program.program, point.bound)))
+
+    result = solve_program(
+        job.problem,
+        program,
+        solver=job.solver,
+        time_limit=None if time_limit is None else max(0.0, time_limit - (_now() - began)),
+        work_limit=job.work_limit,
+        start=start,
+        progress=progress,
+        incumbents=lambda x: send(("columns", program.columns_of(x))),
+        introduced=lambda version, tolerances: send(("solver", version, tolerances)),
+        interrupt=stopped,
+        seed=job.seed,
+    )
+    columns = None if result.x is None else program.columns_of(result.x)
+    send(("done", replace(result, x=None), columns))
+
+
+# ------------------------------------------------------------------- where it is done
+
+
+class _Worker(Protocol):
+    def begin(self, time_limit: float | None) -> None: ...
+
+    def receive(self, seconds: float) -> Message | None: ...
+
+    def stop(self) -> None: ...
+
+    def end(self) -> None: ...
+
+    def resident_bytes(self) -> int: ...
+
+
+class _Thread:
+    """A job in a thread of this process."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        self._stopped = threading.Event()
+        self._messages.put(("ready",))
+
+    def begin(self, time_limit: float | None) -> None:
+        arguments = self._job, time_limit, self._messages.put, self._stopped.is_set
+        threading.Thread(target=perform, args=arguments, name="ecoc-job", daemon=True).start()
+
+    def receive(self, seconds: float) -> Message | None:
+        with suppress(queue.Empty):
+            return self._messages.get(timeout=seconds)
+        return None
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def end(self) -> None:
+        self._stopped.set()
+
+    def resident_bytes(self) -> int:
+        return 0
+
+
+class _Process:
+    """A job in a process of its own, which does not outlive this one."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._messages: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        # Not by multiprocessing: it would run the caller's script a second time.
+        code = (
+            f"import sys; sys.path[:] = {sys.path!r}; "
+            "from ecoc.design._job_process import main; main()"
+        )
+        self._process = subprocess.Popen(  # noqa: S603 - Python itself, with our own code
+            [sys.executable, "-c", code],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            # Ctrl-C in a terminal is for the caller, who tells the solver.
+            start_new_session=os.name == "posix",
+        )
+        self._input = cast("IO[bytes]", self._process.stdin)
+        self._output = cast("IO[bytes]", self._process.stdout)
+        self._reader = threading.Thread(target=self._read, name="ecoc-job", daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        with suppress(EOFError, OSError, ValueError, pickle.UnpicklingError):
+            while True:
+                message = pickle.load(self._output)  # noqa: S301 - from our own process
+                self._messages.put(message)
+        self._messages.put(("ended",))
+
+    def begin(self, time_limit: float | None) -> None:
+        with suppress(OSError):
+            pickle.dump((self._job, time_limit), self._input)
+            self._input.flush()
+
+    def receive(self, seconds: float) -> Message | None:
+        with suppress(queue.Empty):
+            return self._messages.get(timeout=seconds)
+        return None
+
+    def stop(self) -> None:
+        """Close its input, which is the sign to stop; so is the end of this process."""
+        with suppress(OSError):
+            self._input.close()
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._reader.join()
+        self.stop()
+        self._output.close()
+
+    def resident_bytes(self) -> int:
+        return resident_bytes(self._process.pid)
