@@ -10,12 +10,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.multiclass.cases import blobs
 
 from ecoc.codes import one_vs_one, one_vs_rest
-from ecoc.multiclass import ColumnError, ColumnTask, column_scores, fit_columns, score_method
+from ecoc.multiclass import (
+    ColumnError,
+    ColumnTask,
+    ECOCClassifier,
+    column_scores,
+    fit_columns,
+    score_method,
+)
 
 CLASSES = np.array(["ant", "bee", "cow", "dog"])
 
@@ -166,3 +173,98 @@ def test_calibration_uses_as_many_folds_as_the_smaller_side_allows():
     assert all(isinstance(learner, CalibratedClassifierCV) for learner in fitted)
     with pytest.raises(ColumnError, match=r"Calibration needs 2 samples.*column 0"):
         fit_columns(work, X[few[:-1]], y[few[:-1]])
+
+
+class Odd(ClassifierMixin, BaseEstimator):
+    """A fitted column that has one method, and answers as it is told."""
+
+    def __init__(self, method="decision_function", answer=None):
+        self.method = method
+        self.answer = answer
+
+    def __getattr__(self, name):
+        if name != self.__dict__.get("method"):
+            raise AttributeError(name)
+        return self.answer
+
+
+def no_luck(_):
+    raise RuntimeError("no luck")
+
+
+WRONG_ANSWERS = [
+    ("decision_function", lambda _: 1.0, r"must return .*\(9,\) .*not \(\)"),
+    ("decision_function", lambda _: [1.0], r"not \(1,\)"),
+    ("decision_function", lambda X: np.ones((len(X), 3)), r"not \(9, 3\)"),
+    ("decision_function", lambda X: np.ones((1, len(X))), r"not \(1, 9\)"),
+    ("decision_function", lambda X: np.ones(len(X) - 1), r"not \(8,\)"),
+    ("predict_proba", lambda X: np.ones((len(X), 1)), r"\(9, 2\).* not \(9, 1\)"),
+    ("predict_proba", lambda _: [[0.0, 1.0]], r"not \(1, 2\)"),
+    ("predict_proba", lambda X: np.ones(len(X)), r"not \(9,\)"),
+    ("predict", lambda _: 1, r"not \(\)"),
+    ("predict", lambda X: np.ones((len(X), 2)), r"not \(9, 2\)"),
+    ("predict", lambda X: np.full(len(X), -1), "labels 0 and 1"),
+    ("predict", lambda X: np.full(len(X), "ant"), "raised ValueError"),
+    ("decision_function", no_luck, "raised RuntimeError: no luck"),
+    ("predict_proba", no_luck, "raised RuntimeError: no luck"),
+]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(("method", "answer", "message"), WRONG_ANSWERS)
+def test_answers_of_a_wrong_form_are_refused_under_the_column_s_name(
+    method, answer, message, n_jobs
+):
+    right = {
+        "decision_function": lambda X: np.ones(len(X)),
+        "predict_proba": lambda X: np.tile([0.25, 0.75], (len(X), 1)),
+        "predict": lambda X: np.ones(len(X), dtype=int),
+    }[method]
+    columns = [Odd(method, right) for _ in range(4)]
+    assert column_scores(columns, np.zeros((9, 1)), method, n_jobs=n_jobs).shape == (9, 4)
+    columns[2].answer = answer
+    with pytest.raises(ColumnError, match=rf"The learner of column 2 .*{message}"):
+        column_scores(columns, np.zeros((9, 1)), method, n_jobs=n_jobs)
+
+
+class Joint(Recorder):
+    """Trains and scores all columns together."""
+
+    def fit_columns(self, X, signs, *, sample_weight=None):
+        return [Recorder() for _ in signs.T]
+
+    def score_columns(self, estimators, X):
+        return np.ones(len(estimators)) if len(X) == 9 else no_luck(X)
+
+    def decision_function(self, X):
+        return np.ones(len(X))
+
+
+def test_joint_answers_of_a_wrong_form_are_refused():
+    with pytest.raises(ColumnError, match=r"all columns .*shape \(9, 3\), not \(3,\)"):
+        column_scores([Joint()] * 3, np.zeros((9, 1)), "decision_function")
+    with pytest.raises(ColumnError, match="all columns raised RuntimeError: no luck"):
+        column_scores([Joint()] * 3, np.zeros((8, 1)), "decision_function")
+
+
+def test_a_column_that_raises_in_prediction_is_named_by_its_classes():
+    X, y = blobs(4)
+    model = ECOCClassifier(LogisticRegression(), codebook="one-vs-one").fit(X, CLASSES[y])
+    model.estimators_[3] = Odd("decision_function", lambda _: 1.0)
+    for ask in (model.predict, model.decision_function, model.margin):
+        with pytest.raises(ColumnError, match=r"column 3 \(bee against cow\) raised .*not \(\)"):
+            ask(X)
+    assert model.predict(X, missing_columns=[3]).shape == y.shape
+    # A lost column before it does not move its name.
+    with pytest.raises(ColumnError, match=r"column 3 \(bee against cow\) raised"):
+        model.predict(X, missing_columns=[0])
+
+
+def test_a_strange_column_among_svms_is_named():
+    X, y = blobs(4)
+    model = ECOCClassifier(SVC(), codebook="one-vs-rest").fit(X, CLASSES[y])
+    model.estimators_[2] = Odd("decision_function", lambda _: [1.0])
+    with pytest.raises(
+        ColumnError, match=r"column 2 \(cow against ant, bee, dog\) raised .*\(1,\)"
+    ):
+        model.predict(X)

@@ -29,6 +29,7 @@ from ecoc.multiclass.data import check_features, check_pairwise, check_targets, 
 from ecoc.multiclass.decoder import Floats
 from ecoc.multiclass.decoder_training import trained_decoder
 from ecoc.multiclass.decoding import make_decoder
+from ecoc.multiclass.healing import SelfHealing
 from ecoc.multiclass.learned import Learned, softmax
 from ecoc.multiclass.margins import hamming_margin, with_label
 from ecoc.multiclass.probabilities import Coupling, Soft, normalise_rows
@@ -136,6 +137,9 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     absent_classes_, dropped_columns_ : tuple
         Classes of the codebook that the training data do not have, and the columns that
         were useless without them.
+    healed_columns_ : tuple of int
+        The columns that ``decoding="self-healing"`` distrusted in the last batch that was
+        predicted; empty if none. Other decoders do not set it.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -341,7 +345,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             Class labels; the reject label where the margin is less than `reject_below`.
         """
         scores = self._decision_scores(X, missing_columns)
-        rows = self.decoder_(scores, self.codebook_.matrix).argmax(axis=1)
+        rows = self._decoded(scores).argmax(axis=1)
         labels = self.classes_[rows]
         if self.reject_below is None:
             return labels
@@ -362,8 +366,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         array of shape (n_samples, n_classes), or (n_samples,) for two classes
             With two classes positive values are for the second.
         """
-        scores = self._decision_scores(X, missing_columns)
-        result = self.decoder_(scores, self.codebook_.matrix)
+        result = self._decoded(self._decision_scores(X, missing_columns))
         return result[:, 1] - result[:, 0] if len(self.classes_) == 2 else result
 
     @available_if(_gives_probabilities)
@@ -385,7 +388,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         matrix = self.codebook_.matrix
         if self.probabilities == "auto" and isinstance(self.decoder_, Learned):
-            return softmax(self.decoder_(self._decision_scores(X, missing_columns), matrix))
+            return softmax(self._decoded(self._decision_scores(X, missing_columns)))
         method = self._score_method(probability=True)
         X = check_features(self, X, reset=False)
         scores = self._scores(X, method, missing_columns)
@@ -407,8 +410,8 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         may change the decision, or where Hamming decoding prefers another class already.
         """
         scores = self._decision_scores(X, missing_columns)
-        matrix = self.codebook_.matrix
-        return hamming_margin(scores, matrix, self.decoder_(scores, matrix).argmax(axis=1))
+        rows = self._decoded(scores).argmax(axis=1)
+        return hamming_margin(scores, self.codebook_.matrix, rows)
 
     def column_scores(
         self,
@@ -429,6 +432,13 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
         return self._scores(X, self._score_method(), missing_columns)
+
+    def _decoded(self, scores: Floats) -> Floats:
+        """The score of each class, and a note of the columns that were distrusted."""
+        matrix = self.codebook_.matrix
+        if isinstance(self.decoder_, SelfHealing):
+            self.healed_columns_ = self.decoder_.healed_columns(scores, matrix)
+        return self.decoder_(scores, matrix)
 
     def _score_method(self, *, probability: bool = False) -> ScoreMethod:
         # A lost column may have None in its place.

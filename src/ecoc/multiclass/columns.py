@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,7 @@ from sklearn.base import clone, is_regressor
 from ecoc._checks import listing
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass._parallel import in_parallel
+from ecoc.multiclass._scores import ScoreMethod, score_column
 from ecoc.multiclass.data import n_samples, take_params, take_rows
 from ecoc.multiclass.decoder import Floats
 from ecoc.multiclass.joint import JointLearner, joint_learner, recorded_warnings
@@ -29,7 +30,6 @@ __all__ = [
     "score_method",
 ]
 
-ScoreMethod = Literal["decision_function", "predict_proba", "predict"]
 CALIBRATIONS = ("sigmoid", "isotonic")
 _CALIBRATION_FOLDS = 5
 _Said: TypeAlias = "tuple[type[Warning], str, str | None]"
@@ -162,6 +162,7 @@ def column_scores(
     method: ScoreMethod,
     *,
     estimator: Any = None,
+    name: Callable[[int], str] = "column {}".format,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Floats:
@@ -178,6 +179,8 @@ def column_scores(
         a regressor predicts is the score.
     estimator : object, optional
         The learner that they come from, where it can score all of them together.
+    name : callable, optional
+        What a column is called in messages, by its place; "column 0" and so on by default.
     n_jobs, verbose
         As for :func:`fit_columns`.
 
@@ -185,21 +188,48 @@ def column_scores(
     -------
     array of shape (n_samples, n_columns)
         May hold NaN or infinities, if a learner gave them.
+
+    Raises
+    ------
+    ColumnError
+        If a learner raises, or has not one score for each sample; names the column.
     """
-    if len(estimators) and (
-        method == "decision_function" or (method == "predict" and is_regressor(estimators[0]))
+    try:
+        scores = _all_scores(estimators, X, method, estimator, n_jobs=n_jobs, verbose=verbose)
+    except MemoryError:
+        raise
+    except Exception as error:
+        column = getattr(error, "column", None)
+        raise _named_error(error, "all columns" if column is None else name(column)) from error
+    return scores
+
+
+def _all_scores(
+    learners: Sequence[Any],
+    X: Any,
+    method: ScoreMethod,
+    estimator: Any,
+    *,
+    n_jobs: int | None,
+    verbose: int,
+) -> Floats:
+    expected = (n_samples(X), len(learners))
+    if learners and (
+        method == "decision_function" or (method == "predict" and is_regressor(learners[0]))
     ):
-        learner = estimators[0] if estimator is None else estimator
-        joint = joint_learner(learner, n_jobs=n_jobs, verbose=verbose)
+        shared = learners[0] if estimator is None else estimator
+        joint = joint_learner(shared, n_jobs=n_jobs, verbose=verbose)
         if joint is not None:
-            return joint.score_columns(estimators, X)
-    scores = np.empty((n_samples(X), len(estimators)))
-    calls = ((learner, X, method) for learner in estimators)
+            scores = np.asarray(joint.score_columns(learners, X), dtype=np.float64)
+            if scores.shape != expected:
+                raise InvalidInputError(
+                    f"score_columns must return an array of shape {expected}, not {scores.shape}."
+                )
+            return scores
+    calls = ((column, learner, X, method) for column, learner in enumerate(learners))
     # Threads: every learner sees the same X, which processes would have to copy.
     found = in_parallel(_score, calls, n_jobs=n_jobs, verbose=verbose, prefer="threads")
-    for column, values in enumerate(found):
-        scores[:, column] = values
-    return scores
+    return np.stack(found, axis=1) if found else np.empty(expected)
 
 
 def score_method(estimator: Any, *, probability: bool = False) -> ScoreMethod:
@@ -221,16 +251,12 @@ def score_method(estimator: Any, *, probability: bool = False) -> ScoreMethod:
     return "predict"
 
 
-def _score(estimator: Any, X: Any, method: ScoreMethod) -> Floats:
-    values = np.asarray(getattr(estimator, method)(X), dtype=np.float64)
-    if method == "predict_proba":
-        return 2 * values[:, -1] - 1
-    if method == "predict" and not is_regressor(estimator):
-        return 2 * values.ravel() - 1
-    if values.ndim == 2 and values.shape[1] == 2:
-        # Some decision functions have a value for each of the two classes.
-        return values[:, 1] - values[:, 0]
-    return values.ravel()
+def _score(column: int, learner: Any, X: Any, method: ScoreMethod) -> Floats:
+    try:
+        return score_column(learner, X, method)
+    except Exception as error:
+        error.column = column  # type: ignore[attr-defined]
+        raise
 
 
 def _joint_fitter(

@@ -49,7 +49,12 @@ def trained_decoder(
     """
     if decoder.needs == "nothing":
         return decoder
-    asked = {"estimator": task.estimator, "n_jobs": n_jobs, "verbose": verbose}
+    asked: dict[str, Any] = {
+        "estimator": task.estimator,
+        "name": task.name,
+        "n_jobs": n_jobs,
+        "verbose": verbose,
+    }
     if decoder.needs == "training":
         scores = column_scores(learners, X, method, **asked)
     elif all(isinstance(learner, KernelRidgeColumns) for learner in learners):
@@ -111,6 +116,7 @@ def cross_fitted_scores(
             take_rows(X, held_out),
             method,
             estimator=task.estimator,
+            name=task.name,
             n_jobs=n_jobs,
             verbose=verbose,
         )

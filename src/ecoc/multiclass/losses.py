@@ -69,7 +69,7 @@ class LossBased(Decoder):
     def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
         """Negative losses."""
         used = np.abs(matrix)
-        total = _total_loss(self.loss, scores, matrix, used)
+        total = total_loss(self.loss, scores, matrix, used)
         n_used = used.sum(axis=1)
         if self.normalise:
             # An erasure can leave a class without any column: it then has no better claim
@@ -146,10 +146,11 @@ class LossWeighted(Decoder):
         # A class about which no column was ever right is judged by all its columns alike.
         weights = np.where(sums > 0, weights, np.abs(matrix))
         weights = weights / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        return -_total_loss(self.loss, scores, matrix, weights)
+        return -total_loss(self.loss, scores, matrix, weights)
 
 
-def _total_loss(loss: str, scores: Floats, matrix: Floats, weights: Floats) -> Floats:
+def total_loss(loss: str, scores: Floats, matrix: Floats, weights: Floats) -> Floats:
+    """The sum of the weighted losses of each class's side, for each sample and class."""
     function = LOSSES[loss]
     positive = np.where(matrix > 0, weights, 0)
     right, wrong = function(scores), function(-scores)

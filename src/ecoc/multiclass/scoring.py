@@ -49,7 +49,7 @@ def scores_with_gaps(
     Raises
     ------
     ColumnError
-        If a score is not finite; names its column.
+        If a learner raises, or a score is not finite; names the column.
     """
     n_columns = task.matrix.shape[1]
     kept = kept_columns(missing_columns, n_columns)
@@ -58,6 +58,7 @@ def scores_with_gaps(
         X,
         method,
         estimator=task.estimator,
+        name=lambda place: task.name(int(kept[place])),
         n_jobs=n_jobs,
         verbose=verbose,
     )

@@ -21,6 +21,7 @@ from sklearn.utils.validation import validate_data
 
 from ecoc.multiclass._gram import NAMES, Kernel, centred, gram_matrix, kernel_block
 from ecoc.multiclass._parallel import in_parallel
+from ecoc.multiclass._scores import score_column
 from ecoc.multiclass.data import n_samples
 from ecoc.multiclass.decoder import Floats
 from ecoc.multiclass.joint import about_column
@@ -146,12 +147,15 @@ class SharedKernel:
             groups[_shared(estimator, X)].append(column)
         for columns in groups.values():
             members = [estimators[column] for column in columns]
-            scores[:, columns] = self._group_scores(members, X)
+            if _shared(members[0], X) is None:
+                for column, member in zip(columns, members, strict=True):
+                    with about_column(column):
+                        scores[:, column] = score_column(member, X, "decision_function")
+            else:
+                scores[:, columns] = self._group_scores(members, X)
         return scores
 
     def _group_scores(self, members: Sequence[Any], X: Any) -> Floats:
-        if _shared(members[0], X) is None:
-            return np.column_stack([member.decision_function(X) for member in members])
         first = members[0]
         intercepts = np.concatenate([member.intercept_ for member in members])
         if callable(first.kernel) or first.kernel == "precomputed":
