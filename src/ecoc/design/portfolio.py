@@ -418,7 +418,7 @@ class Run:
         slack = SOLVER_SLACK * max(1.0, abs(float(value)))
         if result.objective is not None and self.sign * (result.objective - float(value)) > slack:
             raise SolverError(
-                f"{result.solver} claims {result.objective} where the codebook has {value}."
+                f"{result.solver} claims {result.objective:g} where the codebook has {value}."
             )
         if result.bound is not None:
             bound = self._exact_bound(result.bound)
