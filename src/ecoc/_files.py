@@ -13,6 +13,7 @@ import sys
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from gzip import GzipFile
 from pathlib import Path
 from typing import IO, Any, BinaryIO, NoReturn, TypeAlias
 
@@ -83,7 +84,8 @@ def read_bytes(path: PathLike, *, max_bytes: int | None = None) -> bytes:
                 data = read_up_to(stream, limit)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise FileFormatError(f"{source_name(name)!r} cannot be read: {reason}.") from error
+        place = source_name(name) if name == "-" else repr(name)
+        raise FileFormatError(f"{place} cannot be read: {reason}.") from error
     if data is None:
         raise FileFormatError(
             f"{source_name(name)}: larger than the {limit >> 20} MiB that are read."
@@ -91,7 +93,7 @@ def read_bytes(path: PathLike, *, max_bytes: int | None = None) -> bytes:
     return data
 
 
-def read_up_to(stream: IO[bytes], limit: int) -> bytes | None:
+def read_up_to(stream: IO[bytes] | GzipFile, limit: int) -> bytes | None:
     """All that a stream has, taking no more memory than that; None if it is above a limit."""
     chunks, size = [], 0
     while chunk := stream.read(_CHUNK):
@@ -343,9 +345,9 @@ def check_destination(path: PathLike, suffixes: Sequence[str] = ()) -> None:
     Parameters
     ----------
     path : str or path
-        The file; ``"-"`` is standard output and always good.
+        The file.
     suffixes : sequence of str
-        What its name may end in; empty for any name.
+        What its name may end in, and ``"-"`` if it may be standard output; empty for anything.
 
     Raises
     ------
@@ -359,11 +361,12 @@ def check_destination(path: PathLike, suffixes: Sequence[str] = ()) -> None:
     ecoc.errors.InvalidInputError: model.pkl: the name must end in .skops, not '.pkl'.
     """
     name = os.fspath(path)
-    if name == "-":
+    if name == "-" and (not suffixes or "-" in suffixes):
         return
     suffix = Path(name).suffix.lower()
     if suffixes and suffix not in suffixes:
-        known = " or ".join(filter(None, [", ".join(suffixes[:-1]), suffixes[-1]]))
+        *others, last = (known for known in suffixes if known != "-")
+        known = " or ".join([*([", ".join(others)] if others else []), last])
         raise InvalidInputError(f"{name}: the name must end in {known}, not {suffix!r}.")
     try:
         target = _resolved(name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping
@@ -12,8 +11,10 @@ from typing import Any, TypeVar
 
 import click
 
+from ecoc._files import check_destination, write_atomically
 from ecoc._text import printable
-from ecoc.errors import EcocError, InfeasibleError, VerificationError
+from ecoc.cli._streams import abandon_output, prepare_streams
+from ecoc.errors import EcocError, InfeasibleError, InvalidInputError, VerificationError
 
 EXIT_ERROR = 1
 EXIT_NOT_PROVED = 3
@@ -47,6 +48,24 @@ class VerbGroup(click.Group):
         assert isinstance(command, click.Command)  # noqa: S101  # a fact about our own modules
         return command
 
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run the command; whatever goes wrong is told in one line."""
+        prepare_streams()
+        try:
+            try:
+                return super().main(*args, **extra)
+            finally:
+                sys.stdout.flush()
+        except Exception as error:  # noqa: BLE001  # a user is told of everything in one line
+            if isinstance(error, OSError):
+                abandon_output()
+            if _verbose():
+                traceback.print_exc()
+            # Whoever closed the other end of a pipe has seen enough.
+            if not isinstance(error, BrokenPipeError):
+                click.echo(f"ecoc: {printable(_unexpected(error), keep=LINES)}", err=True)
+            sys.exit(EXIT_ERROR)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a verb; an error of ours becomes one line and an exit code."""
         try:
@@ -59,10 +78,20 @@ class VerbGroup(click.Group):
         except KeyboardInterrupt:
             click.echo("ecoc: interrupted", err=True)
             sys.exit(EXIT_INTERRUPTED)
-        except BrokenPipeError:
-            # Whoever read our output has seen enough; keep Python from flushing it again.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            sys.exit(EXIT_ERROR)
+
+
+def _unexpected(error: Exception) -> str:
+    """A line about an error that no verb has words for."""
+    if isinstance(error, OSError):
+        # Files that are opened by name have it in the error; what is left is our own output.
+        place = error.filename or "standard output cannot be written"
+        return f"{place}: {error.strerror or error}."
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this."
+    return (
+        f"internal error, {type(error).__name__}: {error}. Please report it, with the traceback "
+        "that -v shows."
+    )
 
 
 def exit_code_of(error: EcocError) -> int:
@@ -109,6 +138,28 @@ def common_options(function: F) -> F:
     return function
 
 
+def destination(
+    *suffixes: str,
+) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
+    """The check of an option that names a file to write, before any work for it begins."""
+
+    def check(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+        if value is not None:
+            try:
+                check_destination(value, suffixes)
+            except InvalidInputError as error:
+                raise click.BadParameter(str(error)) from error
+        return value
+
+    return check
+
+
+report_option = click.option(
+    "--report",
+    metavar="FILE",
+    callback=destination(".html", ".htm"),
+    help="Write a page about it (.html).",
+)
 classes_option = click.option(
     "-k", "--classes", type=click.IntRange(min=2), required=True, help="Classes, k."
 )
@@ -152,6 +203,12 @@ def talk(message: str) -> None:
     """Say something to a person, on standard error, unless asked to be quiet."""
     if not is_quiet():
         click.echo(printable(message, keep=LINES), err=True)
+
+
+def write_page(path: str, page: str) -> None:
+    """Write a page to its file, and say so."""
+    write_atomically(path, page.encode())
+    talk(f"written to {path}")
 
 
 def print_json(value: object) -> None:

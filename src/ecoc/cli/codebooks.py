@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ecoc._files import write_output
 from ecoc._text import printable
 from ecoc.cli._common import (
     EXIT_NOT_PROVED,
     EXIT_NOT_VERIFIED,
     classes_option,
     common_options,
+    destination,
     print_facts,
     print_json,
     repeated_columns_option,
@@ -34,7 +36,13 @@ CODE_NAMES = ("one-vs-rest", "one-vs-one", "exhaustive", "dense-random", "sparse
     "-l", "--columns", type=click.IntRange(min=1), help="Columns, L (random codes; 2k by default)."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("-o", "--output", metavar="FILE", help="Write to a .json, .csv or .npz file.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=destination("-", ".json", ".csv", ".npz"),
+    help="Write to a .json, .csv or .npz file.",
+)
 @common_options
 def make(
     name: str, classes: int, columns: int | None, seed: int, output: str | None, as_json: bool
@@ -65,7 +73,13 @@ def make(
     default="text",
     show_default=True,
 )
-@click.option("-o", "--output", metavar="FILE", help="Write there instead of standard output.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=destination(),
+    help="Write there instead of standard output.",
+)
 @repeated_columns_option
 @common_options
 def show(
@@ -86,17 +100,13 @@ def show(
         if design is not None:
             click.echo(f"\n{_claim_text(design)}")
         return
-    if form == "png" and output is None and sys.stdout.isatty():
+    if form == "png" and output in {None, "-"} and sys.stdout.isatty():
         raise click.UsageError("A PNG picture does not belong in a terminal; give -o FILE.")
     data = _rendered(found, design, form)
-    if output is None or output == "-":
-        if sys.stdout.isatty():
-            data = printable(data.decode(), keep="\n\t").encode()
-        sys.stdout.buffer.write(data)
-    else:
-        from ecoc._files import write_atomically
-
-        write_atomically(output, data)
+    if output in {None, "-"} and sys.stdout.isatty():
+        data = printable(data.decode(), keep="\n\t").encode()
+    write_output(output or "-", data)
+    if output is not None and output != "-":
         talk(f"written to {output}")
 
 
@@ -185,7 +195,7 @@ def _claim_text(design: Design) -> str:
 
 @click.command()
 @click.argument("source", metavar="IN")
-@click.argument("target", metavar="OUT")
+@click.argument("target", metavar="OUT", callback=destination("-", ".json", ".csv", ".npz"))
 @repeated_columns_option
 @common_options
 def convert(source: str, target: str, allow_repeated_columns: bool, as_json: bool) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from ecoc.cli._common import common_options, print_facts, print_json, talk
+from ecoc._files import write_output
+from ecoc.cli._common import common_options, destination, print_facts, print_json, talk
 
 
 @click.command()
 @click.argument("name")
-@click.option("-o", "--output", metavar="FILE", help="Write the CSV there. [standard output]")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=destination(),
+    help="Write the CSV there. [standard output]",
+)
 @click.option(
     "--data", "folder", metavar="DIR", help="Folder with data files. [the variable ECOC_DATA]"
 )
@@ -38,12 +43,8 @@ def data(name: str, output: str | None, folder: str | None, as_json: bool) -> No
     if as_json:
         print_json(facts)
         return
-    text = dataset_csv(found)
+    write_output(output or "-", dataset_csv(found).encode())
     if output is None or output == "-":
-        sys.stdout.write(text)
         return
-    from ecoc._files import write_atomically
-
-    write_atomically(output, text.encode())
     print_facts({key.capitalize(): value for key, value in facts.items()})
     talk(f"written to {output}")

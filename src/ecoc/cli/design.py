@@ -20,6 +20,7 @@ from ecoc.cli._common import (
     classes_option,
     columns_option,
     common_options,
+    destination,
     is_quiet,
     is_verbose,
     print_facts,
@@ -85,14 +86,23 @@ def _whole_numbers(
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--warm-start", metavar="FILE", help="A codebook to begin with.")
 @click.option(
-    "--export", metavar="FILE", help="Write the program to a .mps or .lp file; solve nothing."
+    "--export",
+    metavar="FILE",
+    callback=destination(".mps", ".lp"),
+    help="Write the program to a .mps or .lp file; solve nothing.",
 )
 @click.option(
     "--import-solution",
     metavar="FILE",
     help="Take the solution that another solver found for the exported program.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Save the design (.json or .npz).")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=destination("-", ".json", ".npz"),
+    help="Save the design (.json or .npz).",
+)
 @common_options
 def design(
     classes: int,
@@ -135,8 +145,6 @@ def design(
             "target_distances": _read_matrix(targets),
         }
     length = 2 * classes if columns is None else columns
-    if output is not None:
-        _check_output(output)
     start = None if warm_start is None else read_codebook(warm_start)
     problem = DesignProblem(classes, length, **wanted)
     if export is not None:
@@ -159,14 +167,22 @@ def design(
                 warm_start=start,
                 progress=progress,
             )
-    _present(found, output, as_json=as_json)
+    # Shown before it is saved, and saved whatever comes of showing it: nothing is lost.
+    try:
+        if as_json or output != "-":
+            _present(found, output, as_json=as_json)
+        else:
+            talk(found.verdict)
+    finally:
+        if output is not None and found.codebook is not None:
+            found.save(output)
+            if output != "-":
+                talk(f"written to {output}")
+    if found.status.name != "OPTIMAL":
+        sys.exit(EXIT_NOT_PROVED)
 
 
 def _present(found: Design, output: str | None, *, as_json: bool) -> None:
-    from ecoc.design import Status
-
-    if output is not None and found.codebook is not None:
-        found.save(output)
     if as_json:
         print_json(
             {
@@ -207,30 +223,15 @@ def _present(found: Design, output: str | None, *, as_json: bool) -> None:
             for stage in found.stages:
                 best = exact_text(stage.objective)
                 talk(f"{stage.name}: {stage.seconds:.2f} s, best {best}, {stage.note}")
-        if output is not None:
-            talk(f"written to {output}")
-    if found.status is not Status.OPTIMAL:
-        sys.exit(EXIT_NOT_PROVED)
-
-
-def _check_output(output: str) -> None:
-    suffix = Path(output).suffix.lower()
-    if suffix not in {".json", ".npz"} and output != "-":
-        raise click.BadParameter("a design needs a .json or .npz file.", param_hint="--output")
-    if output != "-" and not Path(output).resolve().parent.is_dir():
-        raise click.BadParameter(f"the folder of {output} does not exist.", param_hint="--output")
 
 
 def _export(problem: DesignProblem, formulation: str, path: str) -> None:
     from ecoc.design.programs import build_program, check_size
 
-    suffix = Path(path).suffix.lower()
-    if suffix not in {".mps", ".lp"}:
-        raise click.BadParameter("the name must end in .mps or .lp.", param_hint="--export")
     problem.check_feasible()
     check_size(problem, formulation)
     program = build_program(problem, formulation).program
-    (program.write_mps if suffix == ".mps" else program.write_lp)(path)
+    (program.write_mps if path.lower().endswith(".mps") else program.write_lp)(path)
     talk(f"{program.sizes} written to {path}")
 
 

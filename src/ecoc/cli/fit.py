@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ecoc.cli._common import common_options, is_quiet, print_facts, print_json, talk
+from ecoc.cli._common import (
+    common_options,
+    destination,
+    is_quiet,
+    print_facts,
+    print_json,
+    report_option,
+    talk,
+    write_page,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,8 +64,14 @@ _SHOWN_WARNINGS = 3
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--jobs", type=int, help="Columns trained at a time (joblib's n_jobs).")
-@click.option("-o", "--output", metavar="FILE", help="Save the trained model (.skops).")
-@click.option("--report", metavar="FILE", help="Write a page about it (.html).")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=destination(".skops"),
+    help="Save the trained model (.skops).",
+)
+@report_option
 @common_options
 def fit(
     data: str,
@@ -86,14 +100,10 @@ def fit(
     chosen codebook, one-vs-rest and one-vs-one are cross-validated on the same folds.
     The model that is saved is trained on all rows.
     """
-    from ecoc.multiclass.model_files import check_model_path, save_model
+    from ecoc.multiclass.model_files import save_model
     from ecoc.multiclass.tables import read_table
     from ecoc.multiclass.training import fit_table
 
-    if output is not None:
-        check_model_path(output)
-    if report is not None:
-        _check_report(report)
     table = read_table(data)
     with told_warnings(), _shown_progress() as progress:
         found = fit_table(
@@ -115,22 +125,24 @@ def fit(
             impute=impute,
             progress=progress,
         )
-    if output is not None:
-        save_model(found.model, output)
-    if report is not None:
-        from ecoc._files import write_atomically
-        from ecoc.report import fit_page
+    # Shown before it is saved, and saved whatever comes of showing it: nothing is lost.
+    try:
+        if as_json:
+            print_json({**found.to_plain(), "file": output, "report": report})
+        else:
+            print_facts(found.facts)
+            click.echo()
+            _print_table(found.comparison.table())
+    finally:
+        try:
+            if output is not None:
+                save_model(found.model, output)
+                talk(f"written to {output}")
+        finally:
+            if report is not None:
+                from ecoc.report import fit_page
 
-        write_atomically(report, fit_page(found).encode())
-    if as_json:
-        print_json({**found.to_plain(), "file": output, "report": report})
-        return
-    print_facts(found.facts)
-    click.echo()
-    _print_table(found.comparison.table())
-    for written in (output, report):
-        if written is not None:
-            talk(f"written to {written}")
+                write_page(report, fit_page(found))
 
 
 def _print_table(lines: list[tuple[str, ...]]) -> None:
@@ -138,13 +150,6 @@ def _print_table(lines: list[tuple[str, ...]]) -> None:
     for line in lines:
         cells = [cell.ljust(width) for cell, width in zip(line, widths, strict=True)]
         click.echo("  ".join(cells).rstrip())
-
-
-def _check_report(path: str) -> None:
-    if Path(path).suffix.lower() not in {".html", ".htm"}:
-        raise click.BadParameter("the name must end in .html.", param_hint="--report")
-    if not Path(path).resolve().parent.is_dir():
-        raise click.BadParameter(f"the folder of {path} does not exist.", param_hint="--report")
 
 
 @contextmanager

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from ecoc.cli._common import common_options, print_json, talk
+from ecoc._files import write_output
+from ecoc.cli._common import common_options, destination, print_json, talk
 from ecoc.cli.fit import told_warnings
+from ecoc.errors import FileFormatError
 
 if TYPE_CHECKING:
     from ecoc.multiclass.table_model import Predictions
@@ -19,7 +20,13 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("model", metavar="MODEL")
 @click.argument("data", metavar="DATA.csv")
-@click.option("-o", "--output", metavar="FILE", help="Write the CSV there. [standard output]")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=destination(),
+    help="Write the CSV there. [standard output]",
+)
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
 @click.option("--margin", is_flag=True, help="Add how many wrong columns each can still absorb.")
 @common_options
@@ -46,13 +53,14 @@ def predict(
     if as_json:
         print_json(found.to_plain())
         return
-    text = _csv(found)
-    if output is None or output == "-":
-        sys.stdout.write(text)
-    else:
-        from ecoc._files import write_atomically
-
-        write_atomically(output, text.encode())
+    text = _csv(found).encode()
+    try:
+        write_output(output or "-", text)
+    except FileFormatError:
+        # They were asked for: on standard output they are not lost.
+        write_output("-", text)
+        raise
+    if output is not None and output != "-":
         talk(f"written to {output}")
 
 

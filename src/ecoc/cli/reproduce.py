@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ecoc._files import write_output
 from ecoc.cli._common import (
     EXIT_ERROR,
     EXIT_NOT_PROVED,
     common_options,
+    destination,
     is_quiet,
     is_verbose,
     print_json,
@@ -98,7 +100,14 @@ def reproduce(
 
 @click.command()
 @click.argument("results", metavar="RESULTS")
-@click.option("-o", "--output", metavar="FILE", default="report.html", show_default=True)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    default="report.html",
+    show_default=True,
+    callback=destination(),
+)
 @common_options
 def report(results: str, output: str, as_json: bool) -> None:
     """Show the records of 'ecoc reproduce' as one page, the paper's figures beside ours.
@@ -113,12 +122,9 @@ def report(results: str, output: str, as_json: bool) -> None:
     records = read_records(results)
     write = reproduction_markdown if output.lower().endswith(".md") else reproduction_page
     page = write(records).encode()
+    write_output(output, page)
     if output == "-":
-        sys.stdout.buffer.write(page)
         return
-    from ecoc._files import write_atomically
-
-    write_atomically(output, page)
     if as_json:
         print_json({"file": output, "records": len(records), "bytes": len(page)})
     else:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import click
 
-from ecoc.cli._common import common_options, is_quiet, is_verbose, print_facts, print_json, talk
+from ecoc.cli._common import (
+    common_options,
+    is_quiet,
+    is_verbose,
+    print_facts,
+    print_json,
+    report_option,
+    talk,
+    write_page,
+)
 
 if TYPE_CHECKING:
     from ecoc.experiments.subjects import Subject
@@ -32,7 +40,7 @@ def _subject_options(verb: F) -> F:
     """What both verbs take: a model, samples for it, and radii."""
     for option in (
         click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
-        click.option("--report", metavar="FILE", help="Write a page about it (.html)."),
+        report_option,
         click.option(
             "--norm", type=click.Choice(["linf", "l2"]), default="linf", show_default=True
         ),
@@ -101,7 +109,6 @@ def attack(
     from ecoc.errors import InvalidInputError
     from ecoc.robustness import certify, evaluate_robustness
 
-    _check_report(report)
     subject = _read(model, data, data_folder, samples, seed)
     radii = None
     if not no_certificates:
@@ -167,7 +174,6 @@ def certify(
     """
     from ecoc.robustness import certify as prove
 
-    _check_report(report)
     subject = _read(model, data, data_folder, samples, seed)
     result = prove(
         subject.model,
@@ -195,17 +201,16 @@ def _finish(
     report: str | None,
     as_json: bool,
 ) -> None:
-    """Write the page that was asked for, and print the result."""
-    if report is not None:
-        from ecoc._files import write_atomically
-
-        write_atomically(report, page(result, facts).encode())
-        talk(f"written to {report}")
-    if as_json:
-        print_json(result.to_dict())
-        return
-    print_facts(facts)
-    click.echo(f"\n{result}")
+    """Print the result, and write the page that was asked for."""
+    try:
+        if as_json:
+            print_json(result.to_dict())
+        else:
+            print_facts(facts)
+            click.echo(f"\n{result}")
+    finally:
+        if report is not None:
+            write_page(report, page(result, facts))
 
 
 def _read(model: str, data: str, folder: str | None, samples: int, seed: int) -> Subject:
@@ -220,8 +225,3 @@ def _facts(model: str, data: str, subject: Subject) -> Mapping[str, object]:
         "Data": f"{data}: {len(subject.X)} samples",
         "Radii in": subject.units,
     }
-
-
-def _check_report(path: str | None) -> None:
-    if path is not None and Path(path).suffix.lower() not in {".html", ".htm"}:
-        raise click.BadParameter("the name must end in .html.", param_hint="--report")

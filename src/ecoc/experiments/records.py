@@ -207,6 +207,8 @@ class RecordWriter:
         with stream:
             _lock(stream, folder)
             try:
+                if not place.is_file():
+                    raise OSError("it is no file")
                 stream.seek(0)
                 stream.truncate(stream.read().rfind(b"\n") + 1)
                 stream.seek(0, os.SEEK_END)

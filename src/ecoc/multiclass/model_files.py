@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ecoc._checks import listing
-from ecoc._files import check_zip, read_bytes, write_atomically
+from ecoc._files import check_destination, check_zip, read_bytes, write_atomically
 from ecoc.codes import Codebook, Provenance
 from ecoc.design import Design
 from ecoc.errors import FileFormatError, InvalidInputError
@@ -83,7 +81,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """
     from skops.io import dumps
 
-    check_model_path(path)
+    check_destination(path, [SUFFIX])
     _classifier(model)
     try:
         data = repeatable(dumps(_without_design(model)))
@@ -148,17 +146,6 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
         return _checked(model)
     except Exception as error:
         raise FileFormatError(f"{name}: does not hold a whole model ({error}).") from error
-
-
-def check_model_path(path: str | os.PathLike[str]) -> None:
-    """Check the name of a file that a model is to be written to."""
-    name = Path(path)
-    if name.suffix.lower() != SUFFIX:
-        raise InvalidInputError(
-            f"The name of a model file must end in {SUFFIX}, not {name.suffix!r}."
-        )
-    if not name.resolve().parent.is_dir():
-        raise InvalidInputError(f"The folder of {name} does not exist.")
 
 
 def _read(name: str) -> bytes:
