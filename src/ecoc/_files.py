@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import math
 import os
@@ -193,7 +194,9 @@ def _finite(text: str) -> float:
 
 def _check_depth_and_text(value: Any) -> None:
     level = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for depth in itertools.count():
+        if depth == MAX_DEPTH and any(isinstance(item, dict | list) for item in level):
+            raise FileFormatError(f"not valid: nested deeper than {MAX_DEPTH} levels.")
         inner: list[Any] = []
         for item in level:
             if isinstance(item, dict):
@@ -210,7 +213,6 @@ def _check_depth_and_text(value: Any) -> None:
         if not inner:
             return
         level = inner
-    raise FileFormatError(f"not valid: nested deeper than {MAX_DEPTH} levels.")
 
 
 # --------------------------------------------------------------------- arrays

@@ -27,6 +27,7 @@ from ecoc._checks import (
     check_number,
     check_random_state,
 )
+from ecoc._workers import tethered
 from ecoc.codes import Codebook, Provenance
 from ecoc.design.problem import DesignProblem, balance_limit
 from ecoc.errors import InvalidCodebookError, InvalidInputError
@@ -236,7 +237,7 @@ class _Search:
         width = effective_n_jobs(self.n_jobs)
         for first in range(0, len(seeds), width):
             runs = Parallel(n_jobs=width)(
-                delayed(_annealing.anneal)(rules, seed, self.n_moves, self.budget)
+                delayed(tethered(_annealing.anneal))(rules, seed, self.n_moves, self.budget)
                 for seed in seeds[first : first + width]
             )
             for matrix, moves in runs:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._workers import tethered
 from ecoc.errors import InvalidInputError
 from ecoc.experiments.experiment import Cell, Experiment, Measurement
 from ecoc.experiments.networks import image_samples, setup_of, trained
@@ -95,7 +96,7 @@ def _evaluated(
     n_parts = min(effective_n_jobs(workspace.jobs), len(labels))
     parts = np.array_split(np.arange(len(labels)), n_parts)
     found: list[RobustnessResult] = Parallel(n_jobs=workspace.jobs)(
-        delayed(_evaluated_part)(
+        delayed(tethered(_evaluated_part))(
             model, inputs[part], labels[part], epsilons, steps, workspace.seed, n_parts > 1
         )
         for part in parts

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ecoc._workers import tethered
 from ecoc.experiments import svm
 from ecoc.experiments.codebooks import paper_codebook
 from ecoc.experiments.experiment import Cell, Experiment, Measurement
@@ -38,7 +39,8 @@ def _measure(cell: Cell, workspace: Workspace) -> Measurement:
     k = len(np.unique(y))
     codebook = paper_codebook(str(cell.keys["codebook"]), k, 2 * k, workspace.seed)
     found = Parallel(n_jobs=workspace.jobs)(
-        delayed(_one_split)(codebook, X, y, workspace.seed + split) for split in range(n_splits)
+        delayed(tethered(_one_split))(codebook, X, y, workspace.seed + split)
+        for split in range(n_splits)
     )
     means, errors = summarise(found, test_share=_TEST_SHARE / (1 - _TEST_SHARE))
     first = found[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ecoc._workers import tethered
 from ecoc.codes import Codebook
 from ecoc.experiments import svm
 from ecoc.experiments.arrays import pack
@@ -38,7 +39,8 @@ def _measure_table(cell: Cell, workspace: Workspace) -> Measurement:
     one_set = _accuracies(codebook, samples)
     n_others = workspace.pick(2, 20, 100)
     others = Parallel(n_jobs=workspace.jobs)(
-        delayed(_accuracies)(codebook, _samples(workspace, 1000 + seed)) for seed in range(n_others)
+        delayed(tethered(_accuracies))(codebook, _samples(workspace, 1000 + seed))
+        for seed in range(n_others)
     )
     means, errors = summarise(others)
     return Measurement(

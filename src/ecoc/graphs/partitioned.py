@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from ecoc._checks import check_int
+from ecoc._workers import tethered
 from ecoc.graphs._arcs import index_arcs
 from ecoc.graphs._cliques import Ints, Ints32, without_contained
 from ecoc.graphs.conflict import MAX_BYTES
@@ -60,7 +61,7 @@ def partitioned_cover(
     n_parts = check_int("n_parts", n_parts, minimum=1)
     bounds = _even_bounds(graph.degrees(), n_parts)
     parts = Parallel(n_jobs=n_jobs)(
-        delayed(_cover_part)(graph, start, stop, max_bytes)
+        delayed(tethered(_cover_part))(graph, start, stop, max_bytes)
         for start, stop in pairwise(bounds)
         if start < stop
     )

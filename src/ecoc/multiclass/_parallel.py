@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 from sklearn.utils.parallel import Parallel, delayed
 
+from ecoc._workers import tethered
+
 __all__ = ["in_parallel"]
 
 Result = TypeVar("Result")
@@ -46,7 +48,7 @@ def in_parallel(
     >>> in_parallel(pow, [(2, 3), (3, 2)])
     [8, 9]
     """
-    tasks = [delayed(function)(*arguments) for arguments in calls]
+    tasks = [delayed(tethered(function))(*arguments) for arguments in calls]
     if verbose <= 0 or not sys.stderr.isatty():
         return list(Parallel(n_jobs=n_jobs, verbose=verbose, **options)(tasks))
     from rich.console import Console

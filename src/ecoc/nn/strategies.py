@@ -15,6 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
+from ecoc._workers import tethered
 from ecoc.errors import InvalidInputError
 from ecoc.nn.architectures import Factory, InputFormat, make_network
 from ecoc.nn.checkpoints import Checkpoint, CheckpointFolder
@@ -200,7 +201,7 @@ class Training:
 
         quiet = Training(self.data, self.settings, self.folder)
         found = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(_train_column)(quiet, spec, matrix, column, os.getpid())
+            delayed(tethered(_train_column))(quiet, spec, matrix, column, os.getpid())
             for column in range(matrix.shape[1])
         )
         networks, records = [], []
