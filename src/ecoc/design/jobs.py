@@ -111,7 +111,7 @@ def solve_job(
         The solver's own, or put together from what it reported where it had to be ended.
         The first Ctrl-C is such an end; a second one is raised.
     """
-    report = _Report(job, progress, incumbents)
+    report = _Report(job, _now(), progress, incumbents)
     needed = job_size(job.problem, job.formulation)
     allowed = None if memory_limit is None else memory_limit - resident_bytes()
     if allowed is not None and needed.n_bytes > allowed:
@@ -163,9 +163,9 @@ class _Report:
     """What a job has said so far."""
 
     job: Job
+    began: float
     progress: Callable[[ProgressPoint], object] | None
     incumbents: Callable[[Columns, str, str], object] | None
-    began: float = field(default_factory=lambda: _now())
     version: str = ""
     tolerances: Tolerances = field(default_factory=lambda: Tolerances(0.0, 0.0, 0.0, 0.0))
     bound: float | None = None
