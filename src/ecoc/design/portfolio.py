@@ -27,6 +27,7 @@ from ecoc.design.sampling import sample_codebook
 from ecoc.design.search import search_codebook
 from ecoc.design.solution import codebook_of
 from ecoc.design.solvers import ProgressPoint, SolverResult, Status
+from ecoc.design.solvers.session import resident_bytes
 from ecoc.errors import InfeasibleError, SolverError
 
 __all__ = ["Run"]
@@ -56,6 +57,9 @@ _MOST_QUICK_WORK = 1e11
 
 _MAX_ALL_COLUMNS = 16
 _SEARCHED_CLASSES = 20
+_MOST_SEARCHED_CLASSES = 5000
+_SEARCH_BYTES = 40
+"""The memory of a search for each pair of classes."""
 
 
 @dataclass
@@ -309,6 +313,9 @@ class Run:
             from ecoc._numba import await_compilation
             from ecoc.design._annealing import compile_kernels
 
+            if not self._search_fits():
+                said.append("not tried")
+                return
             if not await_compilation(compile_kernels, self.left()):
                 said.append("not compiled in time")
                 return
@@ -324,6 +331,20 @@ class Run:
             )
             self.offer(found.codebook)
             said.append(f"{found.n_runs} runs")
+
+    def _search_fits(self) -> bool:
+        """Whether the tables of all row distances that a search holds are not too large."""
+        k = self.problem.n_classes
+        if k > _MOST_SEARCHED_CLASSES:
+            self.notes.append(
+                f"The search holds the distances of all pairs of classes and was not tried for {k}."
+            )
+            return False
+        needed = _SEARCH_BYTES * k * k
+        if self.memory_limit is not None and resident_bytes() + needed > self.memory_limit:
+            self.note_cut("search", "memory limit")
+            return False
+        return True
 
     def _columns_that_fit(self) -> int:
         """As many columns as allowed, but no more than exist or fit by theory."""
