@@ -80,6 +80,12 @@ class Answer:
     result: SolverResult
     columns: Columns | None
 
+    def stopped_by(self, reason: str | None) -> Answer:
+        """The same, with the reason for which the solver was asked to stop, if it was."""
+        if reason is None or self.result.termination != "interrupted":
+            return self
+        return replace(self, result=replace(self.result, termination=reason))
+
 
 def solve_job(
     job: Job,
@@ -143,7 +149,7 @@ def _watch(
             elif message is not None:
                 final = report.take(message)
                 if final is not None:
-                    return final
+                    return final.stopped_by(reason)
             if reason is None and deadline is not None and _now() >= deadline:
                 reason = "time limit"
             if allowed is not None and worker.resident_bytes() > allowed:
