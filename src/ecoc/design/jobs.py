@@ -40,6 +40,9 @@ SMALL_NONZEROS = 150_000
 GRACE_SECONDS = 1.0
 """How long a solver may take to say its last word once it is asked to stop."""
 
+_MEMORY_SHARE = 0.85
+"""The share of its memory at which a process is ended: it grows between two looks at it."""
+
 _POLL_SECONDS = 0.02
 _now = time.monotonic
 
@@ -152,7 +155,7 @@ def _watch(
                     return final.stopped_by(reason)
             if reason is None and deadline is not None and _now() >= deadline:
                 reason = "time limit"
-            if allowed is not None and worker.resident_bytes() > allowed:
+            if allowed is not None and worker.resident_bytes() > _MEMORY_SHARE * allowed:
                 return report.answer("memory limit")
         except KeyboardInterrupt:
             if reason == "interrupted":
