@@ -57,9 +57,6 @@ _MOST_QUICK_WORK = 1e11
 
 _MAX_ALL_COLUMNS = 16
 _SEARCHED_CLASSES = 20
-_WAIT_SHARE = 0.7
-"""How much of its time a stage waits for functions to be compiled."""
-
 _MOST_SEARCHED_CLASSES = 5000
 _SEARCH_BYTES = 40
 """The memory of a search for each pair of classes."""
@@ -349,7 +346,9 @@ class Run:
         from ecoc._numba import await_compilation
 
         left = self._left_for_looking()
-        ready = await_compilation(compile_kernels, None if left is None else _WAIT_SHARE * left)
+        # With few classes the integer program does without, and needs time as well.
+        share = 0.4 if self.problem.n_classes <= _SEARCHED_CLASSES else 0.7
+        ready = await_compilation(compile_kernels, None if left is None else share * left)
         if not ready:
             said.append("not compiled in time")
         return ready
