@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecoc.codes import Codebook, dense_random
-from ecoc.codes.constructions import hadamard_matrix
+from ecoc.codes.constructions import construct, hadamard_matrix
 from ecoc.design import design_codebook
 from ecoc.design.balance import balance_columns
 
@@ -59,3 +59,20 @@ def test_designs_are_balanced(k):
     design = design_codebook(k, 2 * k)
     assert balance_columns(design.codebook) is design.codebook
     assert design.stages[-1].name == "balance"
+
+
+def test_thousands_of_codewords_need_no_table_of_all_distances(monkeypatch):
+    def forbidden(self):
+        raise AssertionError("all distances were listed")
+
+    code = construct(3000, 24, random_state=0)
+    monkeypatch.setattr(Codebook, "row_distances", forbidden)
+    found = balance_columns(code)
+    assert found.min_row_distance >= code.min_row_distance
+    assert cost(found.matrix) <= cost(code.matrix)
+
+
+def test_nothing_is_done_after_the_deadline():
+    code = construct(49, 70, random_state=0)
+    assert balance_columns(code) is not code
+    assert balance_columns(code, deadline=0.0) is code

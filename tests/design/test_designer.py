@@ -1,3 +1,4 @@
+import time
 from dataclasses import replace
 from itertools import combinations
 
@@ -23,6 +24,7 @@ from ecoc.design import (
     design_codebook,
     design_from_solution,
     jobs,
+    portfolio,
 )
 from ecoc.errors import (
     InfeasibleError,
@@ -306,7 +308,7 @@ def test_a_solver_that_lies_is_caught(monkeypatch):
         return replace(result, objective=result.objective + 1, bound=result.bound + 1)
 
     monkeypatch.setattr(jobs, "solve_program", liar)
-    with pytest.raises(SolverError, match="claims 6 where the codebook has 5"):
+    with pytest.raises(SolverError, match=r"claims 6(\.0)? where the codebook has 5"):
         design_codebook(6, 9, min_column_distance=2, method="integer-program")
 
 
@@ -323,3 +325,128 @@ def test_solutions_from_elsewhere_are_checked_and_not_called_optimal():
     x[:2] = 1
     with pytest.raises(SolverError, match="no codebook"):
         design_from_solution(problem, program, x, "other.sol")
+
+
+SIZES_OF_26 = [
+    120,
+    340,
+    56,
+    78,
+    90,
+    101,
+    203,
+    45,
+    67,
+    89,
+    *range(150, 200, 10),
+    *range(75, 185, 10),
+]
+
+
+@pytest.mark.parametrize(
+    ("k", "length", "wanted"),
+    [
+        (3, 2, {}),
+        (16, 4, {}),
+        (10, 20, {"min_column_distance": 3}),
+        (10, 20, {"min_column_distance": 3, "separation": "literal"}),
+        (26, 40, {"max_imbalance": 0.02, "class_sizes": SIZES_OF_26}),
+        (40, 80, {"max_imbalance": 0.0}),
+        (12, 20, {"objective": "target-distances", "target_distances": 8 * (1 - np.eye(12))}),
+        (400, 30, {}),
+    ],
+)
+def test_no_time_at_all_still_gives_a_codebook(k, length, wanted):
+    found = design_codebook(k, length, **wanted, time_limit=0)
+    assert found.status is not Status.UNKNOWN
+    assert not found.problem.violations(found.codebook)
+    if found.status is Status.FEASIBLE:
+        assert found.notes[-1] == "The stage 'theory' was cut short by the time limit."
+
+
+@pytest.fixture
+def busy(monkeypatch):
+    """A machine on which every second lasts two weeks by the clock."""
+    for name in ("monotonic", "perf_counter"):
+        clock = getattr(time, name)
+        monkeypatch.setattr(time, name, lambda clock=clock: 1e6 * clock())
+
+
+@pytest.mark.parametrize(
+    ("k", "length", "wanted"),
+    [
+        (7, 12, {"min_column_distance": 2}),
+        (9, 14, {}),
+        (13, 9, {"min_column_distance": 1}),
+        (24, 30, {"min_column_distance": 6}),
+        (6, 9, {"objective": "target-distances", "target_distances": 5 * (1 - np.eye(6))}),
+    ],
+)
+def test_one_seed_gives_one_codebook_on_a_busy_machine(k, length, wanted, request):
+    calm = design_codebook(k, length, **wanted, random_state=3)
+    request.getfixturevalue("busy")
+    again = design_codebook(k, length, **wanted, random_state=3)
+    assert again.codebook == calm.codebook
+    assert (again.objective, again.bound, again.notes) == (calm.objective, calm.bound, calm.notes)
+
+
+def test_kernels_that_are_not_compiled_in_time_are_not_waited_for(monkeypatch):
+    monkeypatch.setattr("ecoc._numba.await_compilation", lambda *_: False)
+    found = design_codebook(100, 63, method="construction", time_limit=1000)
+    notes = {stage.name: stage.note for stage in found.stages}
+    assert notes["construction"].startswith("not compiled in time; ")
+    assert found.codebook.min_row_distance > 20
+    found = design_codebook(10, 20, min_column_distance=3, method="search", time_limit=1000)
+    assert found.stages[2].note == "not compiled in time"
+    assert found.status is Status.FEASIBLE
+
+
+def test_ctrl_c_between_two_stages_keeps_what_is_known(monkeypatch):
+    def interrupt(run):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(portfolio.Run, "construct", interrupt)
+    found = design_codebook(10, 20)
+    assert found.status is Status.FEASIBLE
+    assert found.notes[-1] == "The stage 'design' was cut short by Ctrl-C."
+
+
+def test_a_program_that_is_cut_short_leaves_its_incumbents_and_its_bound(monkeypatch):
+    def cut(job, *, incumbents, **_):
+        whole = jobs.perform
+        messages = []
+        whole(job, None, messages.append, lambda: False)
+        for message in messages:
+            if message[0] == "columns":
+                incumbents(message[1], "highs", "1")
+        done = messages[-1][1]
+        result = replace(
+            done, status=Status.FEASIBLE, objective=None, bound=9.0, termination="time limit"
+        )
+        return jobs.Answer(result, None)
+
+    monkeypatch.setattr(portfolio, "solve_job", cut)
+    found = design_codebook(6, 10, min_column_distance=2, method="integer-program")
+    assert (found.status, found.objective, found.bound) == (Status.FEASIBLE, 6, 9)
+    assert found.notes[-1] == "The stage 'ip3' was cut short by the time limit."
+    assert not found.problem.violations(found.codebook)
+
+
+def test_a_memory_limit_is_named():
+    found = design_codebook(
+        9, 14, min_column_distance=2, method="integer-program", memory_limit=1000
+    )
+    assert found.status is Status.UNKNOWN
+    assert found.notes == ("The stage 'ip3' was cut short by the memory limit.",)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_designs_by_a_solver_have_the_same_bytes(solver, tmp_path, monkeypatch):
+    files = []
+    for place, small in enumerate((10**9, 10**9, 0)):
+        # In a thread, again, and in a process of its own.
+        monkeypatch.setattr(jobs, "SMALL_NONZEROS", small)
+        path = tmp_path / f"{place}.json"
+        design_codebook(7, 10, min_column_distance=2, formulation="ip3", solver=solver).save(path)
+        files.append(path.read_bytes())
+    assert files[0] == files[1] == files[2]

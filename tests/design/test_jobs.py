@@ -205,3 +205,23 @@ def test_a_result_without_a_last_word_keeps_the_history(monkeypatch):
     answer = solve_job(Job(PROBLEM, "ip3", "auto"))
     assert [replace(point, seconds=0.0) for point in answer.result.history] == points
     assert answer.columns is COLUMNS
+
+
+def test_a_solver_that_stops_when_told_is_not_called_interrupted(monkeypatch):
+    class Obedient(stuck()):
+        def stop(self):
+            super().stop()
+            jobs.perform(self._job, None, self._messages.put, lambda: True)
+
+    now = [0.0]
+
+    def monotonic():
+        now[0] += 0.01
+        return now[0]
+
+    monkeypatch.setattr(jobs, "_now", monotonic)
+    monkeypatch.setattr(jobs, "GRACE_SECONDS", 1e9)
+    monkeypatch.setattr(jobs, "_Thread", Obedient)
+    problem = DesignProblem(9, 12, min_column_distance=2)
+    answer = solve_job(Job(problem, "ip3", "highs"), time_limit=1)
+    assert answer.result.termination == "time limit"

@@ -5,12 +5,12 @@ import sys
 import zipfile
 
 import pytest
-from skops.io import dumps, loads
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from skops.io import dumps, loads
 
 from ecoc.multiclass import ECOCClassifier, load_model, save_model
 from ecoc.multiclass.repeatable import repeatable
@@ -24,14 +24,14 @@ LEARNERS = [
 
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_two_fits_with_one_seed_give_the_same_bytes(learner, tmp_path):
-    X, y = load_iris(return_X_y=True)
+    x, y = load_iris(return_X_y=True)
     paths = [tmp_path / "a.skops", tmp_path / "b.skops"]
     kept = []
     for path in paths:
-        kept.append(ECOCClassifier(learner, random_state=0).fit(X, y))
+        kept.append(ECOCClassifier(learner, random_state=0).fit(x, y))
         save_model(kept[-1], path)
     assert paths[0].read_bytes() == paths[1].read_bytes()
-    assert (load_model(paths[0]).predict(X) == kept[0].predict(X)).all()
+    assert (load_model(paths[0]).predict(x) == kept[0].predict(x)).all()
 
 
 def test_another_process_writes_the_same_bytes(tmp_path):

@@ -209,6 +209,8 @@ def _present(found: Design, output: str | None, *, as_json: bool) -> None:
         )
     elif found.codebook is None:
         click.echo(found.verdict)
+        for note in found.notes:
+            talk(f"note: {note}")
     else:
         from ecoc.cli.codebooks import titled_figures
 

@@ -14,7 +14,7 @@ __all__ = ["balance_columns"]
 _ALL_SIGNS = 16
 """Up to this many classes every choice of signs is tried."""
 
-_STARTS = 24
+_STARTS = 12
 _WORK = 2_000_000
 """How many entries all starts together may have."""
 

@@ -156,9 +156,9 @@ def _stages(run: Run, method: str, solver: str) -> None:
     if not run.over and method == "auto" and _program_fits(run):
         run.short_program(solver)
     wants_separation = run.problem.min_column_distance is None and run.problem.maximises
-    if wants_separation and not run.interrupted:
+    if wants_separation and not run.over_time:
         run.separate()
-    if run.problem.maximises and not run.interrupted:
+    if run.problem.maximises and not run.over_time:
         run.balance()
 
 

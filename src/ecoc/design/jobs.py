@@ -40,6 +40,9 @@ SMALL_NONZEROS = 150_000
 GRACE_SECONDS = 1.0
 """How long a solver may take to say its last word once it is asked to stop."""
 
+_MEMORY_SHARE = 0.85
+"""The share of its memory at which a process is ended: it grows between two looks at it."""
+
 _POLL_SECONDS = 0.02
 _now = time.monotonic
 
@@ -80,6 +83,12 @@ class Answer:
     result: SolverResult
     columns: Columns | None
 
+    def stopped_by(self, reason: str | None) -> Answer:
+        """The same, with the reason for which the solver was asked to stop, if it was."""
+        if reason is None or self.result.termination != "interrupted":
+            return self
+        return replace(self, result=replace(self.result, termination=reason))
+
 
 def solve_job(
     job: Job,
@@ -111,7 +120,7 @@ def solve_job(
         The solver's own, or put together from what it reported where it had to be ended.
         The first Ctrl-C is such an end; a second one is raised.
     """
-    report = _Report(job, progress, incumbents)
+    report = _Report(job, _now(), progress, incumbents)
     needed = job_size(job.problem, job.formulation)
     allowed = None if memory_limit is None else memory_limit - resident_bytes()
     if allowed is not None and needed.n_bytes > allowed:
@@ -143,10 +152,10 @@ def _watch(
             elif message is not None:
                 final = report.take(message)
                 if final is not None:
-                    return final
+                    return final.stopped_by(reason)
             if reason is None and deadline is not None and _now() >= deadline:
                 reason = "time limit"
-            if allowed is not None and worker.resident_bytes() > allowed:
+            if allowed is not None and worker.resident_bytes() > _MEMORY_SHARE * allowed:
                 return report.answer("memory limit")
         except KeyboardInterrupt:
             if reason == "interrupted":
@@ -163,9 +172,9 @@ class _Report:
     """What a job has said so far."""
 
     job: Job
+    began: float
     progress: Callable[[ProgressPoint], object] | None
     incumbents: Callable[[Columns, str, str], object] | None
-    began: float = field(default_factory=lambda: _now())
     version: str = ""
     tolerances: Tolerances = field(default_factory=lambda: Tolerances(0.0, 0.0, 0.0, 0.0))
     bound: float | None = None

@@ -27,6 +27,7 @@ from ecoc.design.sampling import sample_codebook
 from ecoc.design.search import search_codebook
 from ecoc.design.solution import codebook_of
 from ecoc.design.solvers import ProgressPoint, SolverResult, Status
+from ecoc.design.solvers.session import resident_bytes
 from ecoc.errors import InfeasibleError, SolverError
 
 __all__ = ["Run"]
@@ -56,6 +57,9 @@ _MOST_QUICK_WORK = 1e11
 
 _MAX_ALL_COLUMNS = 16
 _SEARCHED_CLASSES = 20
+_MOST_SEARCHED_CLASSES = 5000
+_SEARCH_BYTES = 40
+"""The memory of a search for each pair of classes."""
 
 
 @dataclass
@@ -76,6 +80,7 @@ class Run:
     history: list[ProgressPoint] = field(default_factory=list)
     interrupted: bool = False
     cut: str | None = None
+    judging_seconds: float = 0.0
     began: float = field(default_factory=time.monotonic)
 
     # ----------------------------------------------------------------- state
@@ -104,6 +109,14 @@ class Run:
         """The seconds that are left; None without a limit."""
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
 
+    def _left_for_looking(self) -> float | None:
+        """The seconds that are left, less those for judging what is found at the end.
+
+        With thousands of classes that takes seconds; how many, the first codebook has shown.
+        """
+        left = self.left()
+        return None if left is None else max(0.0, left - 2 * self.judging_seconds)
+
     @property
     def over_time(self) -> bool:
         """Whether no time is left, or somebody pressed Ctrl-C."""
@@ -116,9 +129,14 @@ class Run:
 
     def offer(self, codebook: Codebook | None) -> bool:
         """Keep a codebook if it satisfies the problem and is better than the best."""
-        if codebook is None or self.problem.violations(codebook):
+        if codebook is None:
             return False
-        value = self.problem.objective_of(codebook)
+        began = time.monotonic()
+        wrong = self.problem.violations(codebook)
+        value = None if wrong else self.problem.objective_of(codebook)
+        self.judging_seconds = max(self.judging_seconds, time.monotonic() - began)
+        if value is None:
+            return False
         if self.objective is not None and self.sign * (value - self.objective) <= 0:
             return False
         if self.bound is not None and self.sign * (value - self.bound) > 0:
@@ -266,13 +284,12 @@ class Run:
         if not problem.maximises:
             return
         with self._stage("construction") as said:
-            from ecoc._numba import await_compilation
             from ecoc.codes.constructions import construct
             from ecoc.codes.constructions.blocks import compile_kernels
 
-            if not await_compilation(compile_kernels, self.left()):
-                said.append("not compiled in time")
-                return
+            # A deal as it comes needs nothing compiled.
+            ready = self._compiled(compile_kernels, said)
+            seconds = self._left_for_looking() if ready else 0.0
             # Without a target it goes on to raise the column distance, which is the second goal.
             target = None if problem.min_column_distance is None else self.bound
             found = construct(
@@ -281,7 +298,7 @@ class Run:
                 min_column_distance=problem.rho,
                 separation="one-sided" if problem.separation == "one-sided" else "two-sided",
                 random_state=self.seed,
-                time_limit=self.left(),
+                time_limit=seconds,
                 work_limit=_by_classes(
                     CONSTRUCTION_WORK, MOST_CONSTRUCTION_WORK, problem.n_classes
                 ),
@@ -306,11 +323,10 @@ class Run:
     def search(self, seconds: float | None = None, work: float | None = None) -> None:
         """Search by annealing."""
         with self._stage("search") as said:
-            from ecoc._numba import await_compilation
-            from ecoc.design._annealing import compile_kernels
-
-            if not await_compilation(compile_kernels, self.left()):
-                said.append("not compiled in time")
+            if not self._search_fits():
+                said.append("not tried")
+                return
+            if not self._search_compiled(said):
                 return
             found = search_codebook(
                 self.problem,
@@ -324,6 +340,37 @@ class Run:
             )
             self.offer(found.codebook)
             said.append(f"{found.n_runs} runs")
+
+    def _compiled(self, compile_kernels: Callable[[], object], said: list[str]) -> bool:
+        """Wait for functions to be compiled, no longer than there is time."""
+        from ecoc._numba import await_compilation
+
+        left = self._left_for_looking()
+        # With few classes the integer program does without, and needs time as well.
+        share = 0.4 if self.problem.n_classes <= _SEARCHED_CLASSES else 0.7
+        ready = await_compilation(compile_kernels, None if left is None else share * left)
+        if not ready:
+            said.append("not compiled in time")
+        return ready
+
+    def _search_compiled(self, said: list[str]) -> bool:
+        from ecoc.design._annealing import compile_kernels
+
+        return self._compiled(compile_kernels, said)
+
+    def _search_fits(self) -> bool:
+        """Whether the tables of all row distances that a search holds are not too large."""
+        k = self.problem.n_classes
+        if k > _MOST_SEARCHED_CLASSES:
+            self.notes.append(
+                f"The search holds the distances of all pairs of classes and was not tried for {k}."
+            )
+            return False
+        needed = _SEARCH_BYTES * k * k
+        if self.memory_limit is not None and resident_bytes() + needed > self.memory_limit:
+            self.note_cut("search", "memory limit")
+            return False
+        return True
 
     def _columns_that_fit(self) -> int:
         """As many columns as allowed, but no more than exist or fit by theory."""
@@ -481,7 +528,7 @@ class Run:
             self.separation_certificate = Certificate.of_bound(bound)
             while not self.over_time and problem.n_classes <= _SEARCHED_CLASSES:
                 reached = int(codebook.min_column_distance() or 0)
-                if reached >= bound.value:
+                if reached >= bound.value or not self._search_compiled(said):
                     break
                 found = search_codebook(
                     replace(

@@ -18,8 +18,9 @@ __all__ = ["sample_codebook"]
 
 Signs = npt.NDArray[np.int8]
 
-_ROUNDS = 20
-_DRAWS = 400
+_ROUNDS = 4
+_DRAWS = 200
+_TRIES = 20
 _FREE_CLASSES = 12
 _MOST_ENTRIES = 4_000_000
 """Codebooks beyond this are tried once: a draw that is not admissible takes too long."""
@@ -98,18 +99,23 @@ class _BalancedColumns:
         if problem.max_imbalance is not None:
             allowed = balance_limit(problem.max_imbalance, problem.class_sizes, k)
             self._limit = min(self._limit, allowed)
+        n_free = 0 if self._limit == self._sizes.sum() - 1 else min(k, _FREE_CLASSES)
+        bits = (np.arange(1 << n_free)[:, None] >> np.arange(n_free)) & 1
+        self._choices = (2 * bits - 1).astype(np.int64)
 
     def draw(self) -> Signs | None:
         """One column; None where the limit is hardly ever met."""
         k = self._sizes.size
-        for _ in range(_ROUNDS):
+        n_free = self._choices.shape[1]
+        for _ in range(_TRIES):
+            column = (2 * self._generator.integers(0, 2, size=k) - 1).astype(np.int8)
+            if n_free == 0:
+                return column
             order = self._generator.permutation(k)
-            free, fixed = order[:_FREE_CLASSES], order[_FREE_CLASSES:]
-            column = self._generator.choice(np.array([-1, 1], dtype=np.int8), size=k)
-            choices = 2 * ((np.arange(1 << free.size)[:, None] >> np.arange(free.size)) & 1) - 1
-            sides = choices @ self._sizes[free] + int(column[fixed] @ self._sizes[fixed])
+            free, fixed = order[:n_free], order[n_free:]
+            sides = self._choices @ self._sizes[free] + int(column[fixed] @ self._sizes[fixed])
             fitting = np.flatnonzero(np.abs(sides) <= self._limit)
             if fitting.size:
-                column[free] = choices[self._generator.choice(fitting)]
+                column[free] = self._choices[self._generator.choice(fitting)]
                 return column
         return None

@@ -176,6 +176,9 @@ def _anneal_once(
     if goal.one_sided:
         rows *= _dealt(rows, starts, order, 1)[0]
     deal = _annealing.Deal(rows, starts, n_rows, order, _dealt(rows, starts, order, k))
+    if budget.is_late:
+        # As it comes, and without what may have to be compiled first.
+        return deal.matrix
     work = effort * min(_MOST_WORK, max(_LEAST_WORK, 6 * k * int(starts[-1]) ** 2))
     gram = _annealing.Gram(
         _products(deal.matrix).astype(np.int32), deal.matrix.sum(axis=0, dtype=np.int64)
