@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
