@@ -8,13 +8,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from ecoc.cli import main
 from ecoc.experiments import read_records
 from ecoc.report.reproduction_text import reproduction_markdown
 
 ROOT = Path(__file__).parents[1]
 ECOC = Path(sys.executable).with_name("ecoc")
 README = (ROOT / "README.md").read_text()
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 pytestmark = pytest.mark.skipif(
     not (ROOT / "Makefile").exists(), reason="the documents are not part of an installed package"
@@ -33,27 +36,42 @@ def without_seconds(text):
     return re.sub(r"\d+\.\d+ s\b", "SECONDS", text)
 
 
-def run_commands(block, folder):
-    """Run a console block; return what it shows and what really comes out."""
-    shown, real = [], []
-    for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-        command, _, output = part.partition("\n")
-        program, *arguments = shlex.split(command)
-        assert program == "ecoc"
-        result = subprocess.run(
-            [ECOC, *arguments], cwd=folder, capture_output=True, text=True, check=True
-        )
-        shown.append((command, without_versions(output.strip())))
-        real.append((command, without_versions(result.stdout.strip())))
-    return shown, real
+def run(command):
+    """Run a line of a console block; return what it prints on standard output."""
+    if command.startswith("ecoc "):
+        result = CliRunner().invoke(main, shlex.split(command)[1:])
+        assert result.exit_code == 0, f"{command}: {result.output}"
+        return result.stdout
+    return subprocess.run(
+        ["sh", "-euc", command], capture_output=True, text=True, check=True
+    ).stdout
 
 
-def test_shell_examples_of_the_readme(tmp_path):
-    found = blocks(README, "console")
-    assert found
-    for block in found:
-        shown, real = run_commands(block, tmp_path)
-        assert shown == real
+@pytest.mark.parametrize(
+    "document",
+    [page for page in DOCUMENTS if blocks(page.read_text(), "console")],
+    ids=lambda page: page.name,
+)
+def test_console_lines_run_and_print_what_is_shown(document, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for block in blocks(document.read_text(), "console"):
+        assert block.startswith("$ ")
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, shown = part.partition("\n")
+            printed = run(command)
+            if shown.strip():
+                assert without_versions(printed.strip()) == without_versions(shown.strip())
+
+
+def test_lines_that_do_not_run_say_why():
+    for document in DOCUMENTS:
+        text = document.read_text()
+        for match in re.finditer(
+            r"^```(?:sh|bash|shell)\n(.*?)^```", text, re.DOTALL | re.MULTILINE
+        ):
+            if re.search(r"^(\$ )?ecoc ", match[1], re.MULTILINE):
+                before = text[: match.start()].rstrip().splitlines()[-1]
+                assert before.startswith("<!-- not run: "), f"{document.name}: {match[1]}"
 
 
 def test_the_readme_shows_what_the_demo_prints(tmp_path):

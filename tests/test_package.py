@@ -1,3 +1,4 @@
+import pkgutil
 import re
 import subprocess
 import sys
@@ -40,3 +41,11 @@ def test_the_version_is_the_packages():
 def test_errors_have_one_base():
     for name in errors.__all__:
         assert issubclass(getattr(errors, name), errors.EcocError)
+
+
+def test_every_room_is_an_attribute():
+    rooms = [room.name for room in pkgutil.iter_modules(ecoc.__path__) if room.ispkg]
+    assert {"bounds", "codes", "design", "multiclass"} <= set(rooms)
+    asked = "; ".join(f"ecoc.{room}.__name__" for room in rooms)
+    subprocess.run([sys.executable, "-c", f"import ecoc; {asked}"], check=True)
+    assert set(rooms) <= set(ecoc.__all__)

@@ -12,6 +12,8 @@ from ecoc._version import __version__
 from ecoc.codes import Codebook, read_codebook, write_codebook
 
 _LAZY = {
+    "bounds": "ecoc.bounds",
+    "cli": "ecoc.cli",
     "Design": "ecoc.design:Design",
     "design": "ecoc.design",
     "design_codebook": "ecoc.design:design_codebook",
@@ -30,6 +32,8 @@ __all__ = [
     "Design",
     "ECOCClassifier",
     "__version__",
+    "bounds",
+    "cli",
     "codes",
     "design",
     "design_codebook",

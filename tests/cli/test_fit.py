@@ -129,7 +129,7 @@ def test_wrong_requests_get_one_clear_line(wine, arguments, code, message):
         ("a,kind\n1,x\nlow,y\n1,x\n1,y\n", [], "column 'a' has 'low' in line 3"),
         ("a,kind\n1,x\n,y\n?,x\n1,y\n", [], "2 values are missing: 'a' in line 3, 'a' in line 4"),
         ("a,kind\n1,x\n2,x\n", [], "only 'x'"),
-        ("a,kind\n1,x\n2,y\n3,x\n", [], "'y' has 1"),
+        ("a,kind\n1,x\n2,y\n", [], "'x' has 1, 'y' has 1. Leave these classes out"),
         ("a,kind\n1,x\n2,\n", [], "1 of 2 have none"),
         ("", [], "is empty"),
     ],
@@ -151,3 +151,30 @@ def test_texts_and_gaps_on_request(tmp_path):
         "--json",
     )
     assert json.loads(result.stdout)["comparison"][0]["accuracy"] == 1
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_models_that_fill_gaps_can_be_saved(learner, tmp_path):
+    path, model = tmp_path / "data.csv", tmp_path / "model.skops"
+    rows = [f"{i % 3 if i % 5 else ''},{i % 3 + i % 4 / 9},{'xyz'[i % 3]}" for i in range(30)]
+    path.write_text("\n".join(["a,b,kind", *rows]))
+    options = ("-t", "kind", "--learner", learner, "--impute", "--folds", 2)
+    ecoc("fit", path, *options, "-o", model)
+    assert "accuracy 1.0000" in ecoc("predict", model, path).stderr
+
+
+def test_a_class_with_a_single_row(tmp_path):
+    path, model = tmp_path / "data.csv", tmp_path / "model.skops"
+    rows = [f"{i % 3},{'xyz'[i % 3]}" for i in range(30)]
+    path.write_text("\n".join(["a,kind", *rows, "9,rare"]))
+    page = tmp_path / "fit.html"
+    options = ("-t", "kind", "--learner", "tree", "--report", page, "-o", model)
+    result = ecoc("fit", path, *options)
+    assert "Validation  5 stratified folds; trained on but never held out: rare (1 row)" in (
+        result.stdout
+    )
+    assert "never held out: rare" in page.read_text()
+    assert ecoc("predict", model, path).stdout.splitlines()[-1] == "rare"
+    plain = json.loads(ecoc("fit", path, *options[:4], "--json").stdout)
+    assert plain["never_held_out"] == ["rare"]
+    assert plain["class_sizes"]["rare"] == 1

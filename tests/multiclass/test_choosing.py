@@ -1,4 +1,5 @@
 # ruff: noqa: N806  # X is what scikit-learn calls it
+import warnings
 from functools import partial
 
 import numpy as np
@@ -7,6 +8,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
+from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -17,7 +19,7 @@ from tests.multiclass.cases import blobs
 from ecoc.codes import Codebook, exhaustive, one_vs_one, one_vs_rest, write_codebook
 from ecoc.design import design_codebook
 from ecoc.errors import FileFormatError, InvalidCodebookError, InvalidInputError
-from ecoc.multiclass import CODEBOOKS, choose_codebook
+from ecoc.multiclass import CODEBOOKS, ECOCClassifier, choose_codebook
 from ecoc.multiclass.choosing import is_linear
 
 choose = partial(choose_codebook, estimator=DecisionTreeClassifier())
@@ -153,7 +155,37 @@ def test_what_is_no_codebook_for_the_classes(codebook, error, message):
 
 def test_the_length_of_a_given_codebook_is_fixed():
     assert choose(exhaustive(4), np.arange(4), n_columns=7).codebook.n_columns == 7
-    with pytest.raises(InvalidInputError, match="n_columns must be left out"):
-        choose(exhaustive(4), np.arange(4), n_columns=8)
-    with pytest.raises(InvalidInputError, match="leave n_columns out"):
-        choose("one-vs-rest", np.arange(4), n_columns=8)
+    for codebook, own in [(exhaustive(4), 7), ("one-vs-rest", 4), ("one-vs-one", 6)]:
+        choice = choose(codebook, np.arange(4), n_columns=8)
+        assert choice.codebook.n_columns == own
+        with pytest.warns(
+            UserWarning, match=rf"n_columns is 8, but .* {own} .*columns\."
+        ) as caught:
+            choice.report()
+        assert choice.reason.endswith(str(caught[0].message)[:-1])
+
+
+@pytest.mark.parametrize("codebook", ["auto", "optimal", "dense-random"])
+def test_more_columns_than_there_are_get_a_warning(codebook):
+    X, y = blobs(4)
+    model = ECOCClassifier(DecisionTreeClassifier(), codebook, n_columns=600)
+    note = "n_columns is 600, but 4 classes have only 7 different columns"
+    with pytest.warns(UserWarning, match=note):
+        model.fit(X, y)
+    assert model.codebook_reason_.endswith(note)
+    assert model.codebook_.n_columns == 7
+    with pytest.warns(UserWarning, match="but 2 classes have only 1 different column"):
+        model.fit(X, y > 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.set_params(n_columns=7).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:n_columns is")
+def test_searches_over_codebooks_and_lengths_have_a_score_everywhere():
+    X, y = blobs(5)
+    codebooks = ["auto", "optimal", "one-vs-rest", "one-vs-one", "dense-random", exhaustive(5)]
+    model = ECOCClassifier(DecisionTreeClassifier(), random_state=0)
+    grid = {"codebook": [*codebooks, "exhaustive"], "n_columns": [None, 6, 9]}
+    search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(X, y)
+    assert (search.cv_results_["mean_test_score"] > 0.8).all()

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.ensemble import BaggingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
@@ -467,3 +468,51 @@ def test_warnings_of_learners_reach_the_user(iris):
         warnings.simplefilter("always")
         ECOCClassifier(LogisticRegression(max_iter=2)).fit(X, y)
     assert any("[column 0 (0 against 1)" in str(warning.message) for warning in caught)
+
+
+X, Y = blobs(4)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        LogisticRegression(class_weight={0: 1, 1: 5}),
+        make_pipeline(StandardScaler(), SVC(class_weight={0: 1, 1: 5})),
+        BaggingClassifier(DecisionTreeClassifier(class_weight={0: 1.0})),
+        GridSearchCV(SVC(), {"class_weight": [None, {0: 2}]}),
+        GridSearchCV(make_pipeline(SVC()), [{"svc__C": [1]}, {"svc__class_weight": [{0: 2}]}]),
+    ],
+)
+def test_weights_of_classes_would_be_those_of_sides(learner):
+    with pytest.raises(InvalidInputError, match=r"class_weight|param_grid") as caught:
+        ECOCClassifier(learner).fit(X, Y)
+    assert "sample_weight" in str(caught.value)
+    assert "class_weight='balanced'" in str(caught.value)
+
+
+def test_balanced_weights_are_taken():
+    for learner in (
+        SVC(class_weight="balanced"),
+        GridSearchCV(SVC(), {"class_weight": [None, "balanced"]}, cv=2),
+    ):
+        assert ECOCClassifier(learner).fit(X, Y).score(X, Y) > 0.9
+    part = ECOCClassifier(SGDClassifier(class_weight={0: 2.0}))
+    with pytest.raises(InvalidInputError, match="class_weight of the learner"):
+        part.partial_fit(X, Y, classes=np.unique(Y))
+
+
+@pytest.mark.parametrize("learner", [SVC(), LogisticRegression(), SGDClassifier()])
+def test_weights_of_samples_are_checked_first(learner):
+    n = len(Y)
+    for weights, message in [
+        (np.ones(n - 1), rf"each of the {n} samples; got shape \({n - 1},\)"),
+        (np.ones((n, 2)), rf"got shape \({n}, 2\)"),
+        (2.0, r"got shape \(\)"),
+        (["heavy"] * n, "finite numbers"),
+        ([np.nan] * n, "finite numbers"),
+    ]:
+        with pytest.raises(InvalidInputError, match=f"^sample_weight must .*{message}"):
+            ECOCClassifier(learner).fit(X, Y, sample_weight=weights)
+    if hasattr(learner, "partial_fit"):
+        with pytest.raises(InvalidInputError, match=r"^sample_weight must have one number"):
+            ECOCClassifier(learner).partial_fit(X, Y, classes=[*range(9)], sample_weight=[1.0])

@@ -5,6 +5,7 @@ from scipy import stats
 from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 from tests.multiclass.cases import blobs
 
 from ecoc.errors import InvalidInputError
@@ -83,10 +84,31 @@ def test_everyone_who_watches_is_told(data):
     ("sizes", "message"),
     [
         ([9, 3], "1 has 3. Use at most 3 folds"),
-        ([9, 1], "1 has 1. Leave these classes out"),
+        ([9, 3, 1], "1 has 3, 2 has 1. Use at most 3 folds"),
+        ([1, 1], "1 has 1. Leave these classes out"),
         ([1] * 30, "30 classes the target looks like a quantity"),
     ],
 )
 def test_classes_too_small_for_the_folds(sizes, message):
     with pytest.raises(InvalidInputError, match=message):
         check_folds(np.repeat(np.arange(len(sizes)), sizes), 5)
+
+
+@pytest.mark.parametrize("sizes", [[10, 10, 1, 1], [10, 1]])
+def test_the_only_sample_of_a_class_is_always_trained_on(sizes):
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    samples = labels[:, None] + np.linspace(0, 0.1, len(labels))[:, None]
+    held_out = []
+
+    def watch(_, __, model, rows):
+        assert set(model.classes_) == set(labels)
+        held_out.extend(rows)
+
+    found = compare_on_folds(
+        {"tree": DecisionTreeClassifier()}, samples, labels, random_state=0, watch=watch
+    )
+    single = [place for place, size in enumerate(sizes) if size == 1]
+    assert sorted(held_out) == np.flatnonzero(~np.isin(labels, single)).tolist()
+    assert found.never_held_out == tuple(map(str, single))
+    assert found.splits.startswith("5 stratified folds; trained on but never held out: ")
+    assert found.means.tolist() == [1.0]

@@ -1,3 +1,5 @@
+import importlib
+import inspect
 import io
 import os
 import subprocess
@@ -5,20 +7,28 @@ import zipfile
 
 import numpy as np
 import pytest
+import sklearn
 import skops.io
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.datasets import load_digits, load_svmlight_file
+from sklearn.decomposition import PCA
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KDTree, KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import all_estimators
 from tests.multiclass.cases import blobs
 
 from ecoc.codes import Codebook, one_vs_one
 from ecoc.design import design_codebook
 from ecoc.errors import FileFormatError, InvalidInputError
 from ecoc.multiclass import DECODERS, ECOCClassifier
+from ecoc.multiclass._sklearn_parts import sklearn_parts
 from ecoc.multiclass.features import Feature
 from ecoc.multiclass.learners import LEARNERS, make_learner
 from ecoc.multiclass.model_files import load_model, save_model
@@ -135,16 +145,105 @@ def test_strange_types_are_refused_by_name(path, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == [path]
 
 
+class Elsewhere(LogisticRegression):
+    """A learner that is not scikit-learn's."""
+
+
 def test_types_from_elsewhere_can_be_trusted(path):
-    learner = KNeighborsClassifier(3, algorithm="kd_tree")
-    model = ECOCClassifier(learner).fit(X, y)
-    skops.io.dump(model, path)
-    with pytest.raises(FileFormatError) as caught:
+    model = ECOCClassifier(Elsewhere()).fit(X, y)
+    name = f"{__name__}.Elsewhere"
+    with pytest.raises(InvalidInputError, match=rf"loaded again: {name}\. .*trusted=\['{name}'\]"):
+        save_model(model, path)
+    assert not path.exists()
+    save_model(model, path, trusted=[name])
+    with pytest.raises(FileFormatError, match=rf"not trusted: {name}\. It was not"):
         load_model(path)
-    names = skops.io.get_untrusted_types(file=path)
-    assert "KDTree" in str(caught.value)
-    loaded = load_model(path, trusted=names)
+    loaded = load_model(path, trusted=[name])
     assert np.array_equal(loaded.predict(X), model.predict(X))
+
+
+# ------------------------------------------------------- all that scikit-learn ships
+
+IMAGES, DIGITS = load_digits(n_class=4, return_X_y=True)
+SOME = np.r_[:100]
+IMAGES, DIGITS = IMAGES[SOME][:, 18:46:3], DIGITS[SOME]
+NEEDS = {"estimator": GaussianNB(), "estimators": [("bayes", GaussianNB())]}
+SMALL = {"n_estimators": 3, "max_iter": 3, "cv": 2, "Cs": 2, "nu": 0.1, "thresholds": 3}
+CANNOT = {"ClassifierChain", "MultiOutputClassifier"}
+"""Learners of several labels at once."""
+
+
+CLASSIFIERS = {name: kind for name, kind in all_estimators("classifier") if name not in CANNOT}
+SETTINGS = {
+    "LabelPropagation": {"gamma": 0.01},
+    "LabelSpreading": {"gamma": 0.01},
+    "QuadraticDiscriminantAnalysis": {"reg_param": 0.5},
+}
+
+
+def small(name):
+    """A classifier of scikit-learn that is trained quickly."""
+    kind = CLASSIFIERS[name]
+    known = inspect.signature(kind).parameters
+    settings = {key: value for key, value in {**SMALL, **NEEDS}.items() if key in known}
+    return kind(**settings, **SETTINGS.get(name, {}))
+
+
+@pytest.mark.filterwarnings("ignore")  # of what the small settings cost
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_every_classifier_of_scikit_learn_comes_back(name, path):
+    comes_back(small(name), path)
+
+
+KD_TREE, BALL_TREE = (KNeighborsClassifier(3, algorithm=a) for a in ("kd_tree", "ball_tree"))
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        KD_TREE,
+        BALL_TREE,
+        make_pipeline(SimpleImputer(), PCA(2), HistGradientBoostingClassifier(max_iter=3)),
+        GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, cv=2),
+    ],
+)
+def test_learners_with_parts_come_back(learner, path):
+    comes_back(learner, path)
+
+
+def comes_back(learner, path):
+    model = ECOCClassifier(learner, "one-vs-rest", random_state=0).fit(IMAGES, DIGITS)
+    loaded = travelled(model, path)
+    assert np.array_equal(loaded.column_scores(IMAGES), model.column_scores(IMAGES))
+    assert np.array_equal(loaded.predict(IMAGES), model.predict(IMAGES))
+
+
+def test_nothing_that_acts_is_trusted():
+    trusted = set(sklearn_parts())
+    for name in trusted - {"numpy.dtype"}:
+        module, _, attribute = name.rpartition(".")
+        assert module.startswith("sklearn.")
+        found = getattr(importlib.import_module(module), attribute)
+        if not isinstance(found, type):
+            assert module.startswith("sklearn.metrics."), name
+    assert not [name for name in trusted if "dataset" in name or "fetch" in name or "load" in name]
+
+
+@pytest.mark.parametrize(
+    "act", [load_svmlight_file, sklearn.utils.gen_batches, np.load, np.save, print, eval]
+)
+def test_functions_that_act_are_refused(act, path):
+    model = make_pipeline(FunctionTransformer(act), ECOCClassifier(SVC()).fit(X, y))
+    skops.io.dump(model, path)
+    with pytest.raises(FileFormatError, match=rf"not trusted: .*{act.__name__}"):
+        load_model(path)
+
+
+def test_a_search_tree_of_neighbours_is_made_anew(path):
+    model = ECOCClassifier(KD_TREE).fit(X, y)
+    model.estimators_[0]._tree = KDTree(X[:3])
+    skops.io.dump(model, path)
+    assert load_model(path).estimators_[0]._tree.get_arrays()[0].shape == X.shape
 
 
 def test_files_that_are_no_models(path):
@@ -233,6 +332,24 @@ def with_nodes(model, change):
             target.writestr(name, content)
     assert changed
     return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("left", 10**9, "lead out of it"),
+        ("right", 0, "lead out of it"),
+        ("feature_idx", 4, "lead out of it"),
+        ("feature_idx", -1, "lead out of it"),
+    ],
+)
+def test_boosted_trees_that_lead_astray_are_refused(path, field, value, message):
+    learner = HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=2)
+    model = ECOCClassifier(learner, random_state=0).fit(X, y)
+    model.estimators_[1]._predictors[1][0].nodes[field][0] = value
+    skops.io.dump(model, path)
+    with pytest.raises(FileFormatError, match=message):
+        load_model(path)
 
 
 def put(field, value):

@@ -1,5 +1,6 @@
 # ruff: noqa: N803, N806  # X is what scikit-learn calls it
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_digits
 from tests.multiclass.cases import blobs
@@ -122,3 +123,15 @@ def test_requests_that_cannot_work_stop_at_once(five):
         with pytest.raises(InvalidInputError, match=message):
             fit_table(five, "kind", progress=steps.append, **options)
     assert steps == []
+
+
+def test_data_frames_are_sent_where_they_belong(five):
+    X, y = blobs(n_classes=5, per_class=20, spread=1.5)
+    frame = pd.DataFrame(X).assign(kind=y)
+    message = "table must be a Table, which read_table reads .* not DataFrame"
+    with pytest.raises(InvalidInputError, match=message):
+        fit_table(frame, "kind")
+    model = fit_table(five, "kind", learner="tree", n_folds=2).model
+    for ask in (model.predict, model.encode, model.reach):
+        with pytest.raises(InvalidInputError, match=message):
+            ask(frame)

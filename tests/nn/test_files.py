@@ -168,3 +168,10 @@ def test_labels_without_a_plain_form_are_refused(tmp_path):
     model.classes_ = np.array([1, "a", None, 2], dtype=object)
     with pytest.raises(InvalidInputError, match="numbers or text"):
         model.save(tmp_path / "model.safetensors")
+
+
+@pytest.mark.parametrize("name", ["model.pt", "model", "model.skops", "model.safetensors.bak"])
+def test_names_that_nothing_would_read_are_refused(name, stored, tmp_path):
+    with pytest.raises(InvalidInputError, match=r"must end in \.safetensors, not '"):
+        load_model(stored).save(tmp_path / name)
+    assert not any(tmp_path.iterdir())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -47,15 +47,20 @@ class Choice:
         Classes of the codebook that were not seen.
     dropped_columns : tuple of int
         Columns that are useless without them: constant, or the same as an earlier one.
+    length_note : str, optional
+        Why the codebook has not as many columns as were asked for; the reason has it too.
     """
 
     codebook: Codebook
     reason: str
     absent_classes: tuple[str, ...] = ()
     dropped_columns: tuple[int, ...] = ()
+    length_note: str | None = None
 
-    def report_absent(self) -> None:
-        """Warn of classes that were not seen, if there are any."""
+    def report(self) -> None:
+        """Warn of what is not as it was asked for: the length, and classes that were not seen."""
+        if self.length_note is not None:
+            warnings.warn(f"{self.length_note}.", UserWarning, stacklevel=4)
         if not self.absent_classes:
             return
         dropped = self.dropped_columns
@@ -107,7 +112,7 @@ def choose_codebook(
         check_int("n_columns", n_columns, minimum=1)
     if isinstance(codebook, str) and Path(codebook).suffix.lower() not in _FILE_SUFFIXES:
         check_choice("codebook", codebook, CODEBOOKS)
-        return _named(
+        choice = _named(
             codebook,
             len(classes),
             estimator=estimator,
@@ -115,13 +120,23 @@ def choose_codebook(
             seed=seed,
             data=data,
         )
-    given, source = _given(codebook)
-    if n_columns not in {None, given.n_columns}:
-        raise InvalidInputError(
-            f"n_columns must be left out with a codebook of your own: it has {given.n_columns} "
-            f"columns, and n_columns is {n_columns}."
-        )
-    return _matched(given, source, classes)
+    else:
+        given, source = _given(codebook)
+        choice = _matched(given, source, classes)
+        if given.n_columns == n_columns:
+            return choice
+    if n_columns in {None, choice.codebook.n_columns}:
+        return choice
+    # Not an error: searches over codebooks and lengths meet codes that have but one length.
+    note = f"n_columns is {n_columns}, but {_own_length(choice.codebook)}"
+    return replace(choice, reason=f"{choice.reason}; {note}", length_note=note)
+
+
+def _own_length(codebook: Codebook) -> str:
+    k, n_columns = codebook.matrix.shape
+    if codebook.is_binary and n_columns == _most_columns(k):
+        return f"{k} classes have only {n_columns} different column{'s' * (n_columns > 1)}"
+    return f"this code has {n_columns} columns"
 
 
 def is_linear(estimator: object) -> bool:
@@ -198,9 +213,10 @@ def _named(
         return Choice(code, f"optimal code, {reason}; {verdict}")
     if name == "similarity":
         return _similarity(k, _length(k, n_columns), seed, data)
+    length = None
     if name == "dense-random" or (name == "sparse-random" and n_columns is not None):
-        n_columns = _length(k, n_columns)
-    code = make_code(name, k, n_columns, random_state=seed)
+        length = _length(k, n_columns)
+    code = make_code(name, k, length, random_state=seed)
     return Choice(code, f"{name} code, {reason}")
 
 
@@ -220,7 +236,12 @@ def _automatic(k: int, estimator: object, n_columns: int | None) -> tuple[str, s
 def _length(k: int, n_columns: int | None) -> int:
     """The columns asked for, 2k by default, or all that there are."""
     wanted = 2 * k if n_columns is None else n_columns
-    return min(wanted, (1 << (k - 1)) - 1)
+    return min(wanted, _most_columns(k))
+
+
+def _most_columns(k: int) -> int:
+    """How many different columns of +1 and -1 there are."""
+    return (1 << (k - 1)) - 1
 
 
 @lru_cache(maxsize=64)

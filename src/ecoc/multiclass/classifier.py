@@ -25,7 +25,14 @@ from ecoc.multiclass.columns import (
     score_method,
     update_columns,
 )
-from ecoc.multiclass.data import check_features, check_pairwise, check_targets, routed_params
+from ecoc.multiclass.data import (
+    check_class_weight,
+    check_features,
+    check_pairwise,
+    check_targets,
+    check_weights,
+    routed_params,
+)
 from ecoc.multiclass.decoder import Floats
 from ecoc.multiclass.decoder_training import trained_decoder
 from ecoc.multiclass.decoding import make_decoder
@@ -76,6 +83,8 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ``predict`` (asked for in this order), or a regressor, which is trained on +1 and -1.
         One that can train all columns together does so, see
         :func:`ecoc.multiclass.joint.joint_learner`: ``SVC`` shares its kernel, for example.
+        Its ``class_weight`` must not be a dict, which would weigh the sides of the columns
+        and not the classes; weigh samples by `sample_weight` instead.
     codebook : Codebook, Design, matrix, path or str, default="auto"
         A codebook, whose labels are matched with the classes (as text) if it has any, and
         whose rows else are the sorted classes; the name of a codebook file; or one of
@@ -91,7 +100,8 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
           ``"exhaustive"``.
     n_columns : int, optional
         The length of an optimal, similarity or random code: 2k for k classes by default,
-        and never more than there are different columns.
+        and never more than there are different columns. Other codes have a length of their
+        own. Where the length is not the one asked for, a warning and `codebook_reason_` say so.
     decoding : str, Decoder or callable, default="auto"
         How column scores become a class: a name of :data:`ecoc.multiclass.DECODERS`, a
         decoder, or a function of scores (n_samples x n_columns) and codebook matrix that
@@ -215,6 +225,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X = check_features(self, X, reset=True)
         labels = check_targets(X, y)
         params = routed_params(self, "fit", fit_params)
+        check_weights(params.get("sample_weight"), len(labels))
         classes, targets = np.unique(labels, return_inverse=True)
         task = self._start(classes, params, data=(X, targets))
         self.estimators_ = fit_columns(task, X, targets, n_jobs=self.n_jobs, verbose=self.verbose)
@@ -255,6 +266,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X = check_features(self, X, reset=first)
         labels = check_targets(X, y)
         params = routed_params(self, "partial_fit", fit_params)
+        check_weights(params.get("sample_weight"), len(labels))
         if first:
             if classes is None:
                 raise InvalidInputError("classes must be given in the first call of partial_fit.")
@@ -304,7 +316,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             seed=self._seed_,
             data=data,
         )
-        choice.report_absent()
+        choice.report()
         self.classes_ = classes
         self.codebook_ = choice.codebook
         self.codebook_reason_ = choice.reason
@@ -478,6 +490,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return len(self.classes_)
 
     def _check_parameters(self) -> None:
+        check_class_weight(self.estimator)
         check_choice("probabilities", self.probabilities, PROBABILITIES)
         check_choice("nan_scores", self.nan_scores, ("raise", "erase"))
         if self.calibration is not None:

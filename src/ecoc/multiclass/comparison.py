@@ -74,6 +74,9 @@ class Comparison:
         Wall-clock time.
     n_folds, n_repeats : int
         The splits: `n_repeats` times stratified cross-validation with `n_folds`.
+    never_held_out : tuple of str
+        Classes with a single sample: it is always trained on, so that no accuracy speaks of
+        them.
     """
 
     names: tuple[str, ...]
@@ -82,12 +85,16 @@ class Comparison:
     predict_seconds: Floats
     n_folds: int
     n_repeats: int
+    never_held_out: tuple[str, ...] = ()
 
     @property
     def splits(self) -> str:
         """How the samples were split."""
         rounds = "" if self.n_repeats == 1 else f"{self.n_repeats} rounds of "
-        return f"{rounds}{self.n_folds} stratified folds"
+        folds = f"{rounds}{self.n_folds} stratified folds"
+        if not self.never_held_out:
+            return folds
+        return f"{folds}; trained on but never held out: {listing(self.never_held_out)} (1 row)"
 
     @property
     def means(self) -> Floats:
@@ -165,7 +172,7 @@ class Comparison:
 
 
 def check_folds(y: npt.ArrayLike, n_folds: int) -> None:
-    """Check that every class has a sample for every fold."""
+    """Check that every class has a sample for every fold, but for classes with only one."""
     check_int("n_folds", n_folds, minimum=2)
     classes, sizes = np.unique(np.asarray(y), return_counts=True)
     small = [
@@ -173,12 +180,14 @@ def check_folds(y: npt.ArrayLike, n_folds: int) -> None:
         for label, size in zip(classes.tolist(), sizes.tolist(), strict=True)
         if size < n_folds
     ]
-    if not small:
+    several = sizes > 1
+    quantity = len(classes) > 20 and len(small) > len(classes) / 2
+    if not quantity and several.any() and (sizes[several] >= n_folds).all():
         return
-    fewest = int(sizes.min())
-    if len(classes) > 20 and len(small) > len(classes) / 2:
+    fewest = int(sizes[several].min()) if several.any() else 1
+    if quantity:
         cure = f"With {len(classes)} classes the target looks like a quantity to be estimated."
-    elif fewest >= 2:
+    elif several.any():
         cure = f"Use at most {fewest} folds, or leave these classes out."
     else:
         cure = "Leave these classes out, or join them."
@@ -200,6 +209,8 @@ def compare_on_folds(
     watch: Watch | None = None,
 ) -> Comparison:
     """Cross-validate several classifiers on the same stratified folds.
+
+    The only sample of a class is in the training part of every fold.
 
     Parameters
     ----------
@@ -235,7 +246,12 @@ def compare_on_folds(
     )
     shape = (len(models), n_folds * n_repeats)
     accuracies, fit_seconds, predict_seconds = np.empty(shape), np.empty(shape), np.empty(shape)
-    for split, (train, test) in enumerate(folds.split(np.zeros(len(labels)), labels)):
+    classes, places, sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    single = sizes[places] == 1
+    always, split_rows = np.flatnonzero(single), np.flatnonzero(~single)
+    parts = folds.split(np.zeros(len(split_rows)), labels[split_rows])
+    for split, (kept, held_out) in enumerate(parts):
+        train, test = np.union1d(split_rows[kept], always), split_rows[held_out]
         for place, (name, model) in enumerate(models.items()):
             began = time.perf_counter()
             fitted = clone(model).fit(take_rows(X, train), labels[train])
@@ -248,4 +264,12 @@ def compare_on_folds(
                 watch(name, split, fitted, test)
             if progress is not None:
                 progress(name)
-    return Comparison(tuple(models), accuracies, fit_seconds, predict_seconds, n_folds, n_repeats)
+    return Comparison(
+        tuple(models),
+        accuracies,
+        fit_seconds,
+        predict_seconds,
+        n_folds,
+        n_repeats,
+        never_held_out=tuple(str(label) for label in classes[sizes == 1]),
+    )

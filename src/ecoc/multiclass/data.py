@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from ecoc.multiclass.decoder import Decoder
 
 __all__ = [
+    "check_class_weight",
     "check_features",
     "check_pairwise",
     "check_targets",
+    "check_weights",
     "n_samples",
     "routed_params",
     "take_params",
@@ -56,6 +58,45 @@ def check_targets(X: Any, y: Any) -> npt.NDArray[Any]:
     check_classification_targets(labels)
     check_consistent_length(X, labels)
     return np.asarray(labels)
+
+
+def check_weights(weights: Any, n_rows: int) -> None:
+    """Check that there is a finite weight for each sample, if there are weights."""
+    if weights is None:
+        return
+    array = np.asarray(weights)
+    if array.shape != (n_rows,):
+        raise InvalidInputError(
+            f"sample_weight must have one number for each of the {n_rows} samples; got shape "
+            f"{array.shape}."
+        )
+    if array.dtype.kind not in "biuf" or not np.isfinite(array.astype(np.float64)).all():
+        raise InvalidInputError("sample_weight must hold finite numbers.")
+
+
+def check_class_weight(estimator: Any) -> None:
+    """Refuse weights of classes that a learner would give to the two sides of every column."""
+    for name, value in estimator.get_params(deep=True).items():
+        if _weighs_classes(name, value):
+            raise InvalidInputError(
+                f"{name} of the learner must not hold a dict: every column has its own two "
+                "sides, 1 and 0, in place of your classes. Weigh the samples with "
+                "sample_weight in fit, or use class_weight='balanced'."
+            )
+
+
+def _weighs_classes(name: str, value: Any) -> bool:
+    """Whether a parameter has a dict of class weights, itself or among values to be tried."""
+    if name.rpartition("__")[2] == "class_weight":
+        tried = value if isinstance(value, list | tuple | np.ndarray) else [value]
+        return any(isinstance(one, Mapping) for one in tried)
+    grids = value if isinstance(value, list | tuple) else [value]
+    return any(
+        isinstance(key, str) and _weighs_classes(key, values)
+        for grid in grids
+        if isinstance(grid, Mapping)
+        for key, values in grid.items()
+    )
 
 
 def check_pairwise(estimator: Any, codebook: Codebook, decoder: Decoder) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +16,7 @@ from ecoc.codes import Codebook, Provenance
 from ecoc.design import Design
 from ecoc.errors import FileFormatError, InvalidInputError
 from ecoc.multiclass import decoding
+from ecoc.multiclass._sklearn_parts import make_parts_sound, sklearn_parts
 from ecoc.multiclass.classifier import ECOCClassifier
 from ecoc.multiclass.decoder import Decoder, FunctionDecoder
 from ecoc.multiclass.features import Feature
@@ -39,15 +39,9 @@ _OWN_TYPES = (
     ),
 )
 _OWN_LEARNERS = ("ecoc.multiclass.kernel_ridge.KernelRidgeColumns",)
-_SKLEARN_PARTS = (
-    "sklearn.calibration._CalibratedClassifier",
-    "sklearn.calibration._SigmoidCalibration",
-    "sklearn.tree._tree.Tree",
-)
-"""Parts of fitted estimators that skops does not know; trees are checked after loading."""
 
 
-def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+def save_model(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> None:
     """Write a trained model to a file.
 
     A :class:`ecoc.design.Design` given as the codebook is saved as its codebook, without
@@ -59,6 +53,9 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         A fitted classifier, a pipeline that ends in one, or a model of a table.
     path : str or path
         The file; its name must end in ``.skops``.
+    trusted : sequence of str
+        The full names of types from elsewhere that the model may have; :func:`load_model`
+        will want to be told the same.
 
     Raises
     ------
@@ -85,7 +82,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     _classifier(model)
     try:
         data = repeatable(dumps(_without_design(model)))
-        unknown = _untrusted(data, ())
+        unknown = _untrusted(data, trusted)
     except Exception as error:
         raise InvalidInputError(
             f"The model cannot be saved: {type(error).__name__}: {error}"
@@ -93,8 +90,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     if unknown:
         raise InvalidInputError(
             f"The model has parts that could not be loaded again: {listing(unknown)}. Use "
-            "decoders, learners and codebooks of this package and scikit-learn, or save it with "
-            "skops.io.dump and say what to trust on loading."
+            "decoders, learners and codebooks of this package and scikit-learn, or name what is "
+            f"to be trusted, here and on loading: trusted={unknown!r}."
         )
     write_atomically(path, data)
 
@@ -142,7 +139,7 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
         )
     try:
         model = loads(data, trusted=[*_trusted_names(), *trusted])
-        _check_trees(model)
+        make_parts_sound(model)
         return _checked(model)
     except Exception as error:
         raise FileFormatError(f"{name}: does not hold a whole model ({error}).") from error
@@ -159,7 +156,7 @@ def _read(name: str) -> bytes:
 
 def _trusted_names() -> list[str]:
     own = [f"{cls.__module__}.{cls.__name__}" for cls in _OWN_TYPES]
-    return [*own, *_OWN_LEARNERS, *_SKLEARN_PARTS]
+    return [*own, *_OWN_LEARNERS, *sklearn_parts()]
 
 
 def _untrusted(data: bytes, trusted: Iterable[str]) -> list[str]:
@@ -238,39 +235,3 @@ def _renewed(codebook: Codebook) -> Codebook:
         provenance=codebook.provenance,
         allow_repeated_columns=codebook.allow_repeated_columns,
     )
-
-
-def _check_trees(model: Any) -> None:
-    """Check that no tree leads out of itself: scikit-learn follows its indices unchecked."""
-    for owner in _parts(model, set()):
-        tree = vars(owner).get("tree_")
-        if tree is None:
-            continue
-        nodes = np.arange(tree.node_count)
-        left, right, feature = tree.children_left, tree.children_right, tree.feature
-        # Leaves have -1; children come after their parents, so that no path runs in circles.
-        inner = left != -1
-        forward = (nodes < left) & (left < len(nodes)) & (nodes < right) & (right < len(nodes))
-        n_features = min(tree.n_features, owner.n_features_in_)
-        inside = (feature >= 0) & (feature < n_features)
-        if not len(nodes) or not (forward & inside)[inner].all():
-            raise InvalidInputError("a tree has nodes that lead out of it")
-
-
-def _parts(value: Any, seen: set[int]) -> Iterator[Any]:
-    """All objects with attributes inside a model."""
-    if id(value) in seen or isinstance(value, type):
-        return
-    seen.add(id(value))
-    inside: Iterable[Any] = ()
-    if isinstance(value, dict):
-        inside = value.values()
-    elif isinstance(value, list | tuple):
-        inside = value
-    elif isinstance(value, np.ndarray):
-        inside = value.ravel().tolist() if value.dtype == object else ()
-    elif hasattr(value, "__dict__"):
-        yield value
-        inside = vars(value).values()
-    for part in inside:
-        yield from _parts(part, seen)

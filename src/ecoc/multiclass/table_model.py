@@ -15,7 +15,7 @@ from ecoc.multiclass._outcomes import unwrapped
 from ecoc.multiclass.classifier import ECOCClassifier
 from ecoc.multiclass.decoder import Floats
 from ecoc.multiclass.features import Encoded, Feature, encode
-from ecoc.multiclass.tables import Table
+from ecoc.multiclass.tables import Table, check_table
 
 __all__ = ["Predictions", "TableModel"]
 
@@ -133,7 +133,7 @@ class TableModel:
 
     def encode(self, table: Table) -> Encoded:
         """The features of a table as numbers."""
-        return encode(table, self.features, allow_missing=self.impute)
+        return encode(check_table(table), self.features, allow_missing=self.impute)
 
     def predict(self, table: Table, *, proba: bool = False, margin: bool = False) -> Predictions:
         """Predict the class of each row.

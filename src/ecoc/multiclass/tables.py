@@ -13,7 +13,7 @@ from ecoc._checks import listing
 from ecoc._files import decode_text, read_bytes, source_name
 from ecoc.errors import FileFormatError, InvalidInputError
 
-__all__ = ["Table", "read_table"]
+__all__ = ["Table", "check_table", "read_table"]
 
 MAX_BYTES = 1 << 32
 """The largest table that is read, 4 GiB."""
@@ -65,6 +65,16 @@ class Table:
 
     def __repr__(self) -> str:
         return f"<Table {self.source!r}: {len(self.rows)} rows x {len(self.names)} columns>"
+
+
+def check_table(table: object) -> Table:
+    """Return `table` if it is one; say how else to go on if it is not."""
+    if isinstance(table, Table):
+        return table
+    raise InvalidInputError(
+        f"table must be a Table, which read_table reads from a CSV file, not "
+        f"{type(table).__name__}. Arrays and data frames go to ECOCClassifier.fit and predict."
+    )
 
 
 def read_table(path: str | os.PathLike[str]) -> Table:

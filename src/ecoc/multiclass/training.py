@@ -28,7 +28,7 @@ from ecoc.multiclass.diagnostics import (
 from ecoc.multiclass.features import encode, find_features, read_labels
 from ecoc.multiclass.learners import Learner, make_learner
 from ecoc.multiclass.table_model import TableModel
-from ecoc.multiclass.tables import Table
+from ecoc.multiclass.tables import Table, check_table
 
 __all__ = ["HeldOut", "TableFit", "fit_table"]
 
@@ -123,6 +123,7 @@ class TableFit:
             "decoder": repr(classifier.decoder_),
             "n_folds": self.comparison.n_folds,
             "n_repeats": self.comparison.n_repeats,
+            "never_held_out": list(self.comparison.never_held_out),
             "comparison": self.comparison.to_plain(),
         }
 
@@ -184,7 +185,7 @@ def fit_table(
     >>> fit_table(table, "kind", learner="tree")
     <TableFit 'example.csv': <Comparison on 5 splits: one-vs-rest 100.0 %, one-vs-one 100.0 %>>
     """
-    labels = read_labels(table, target)
+    labels = read_labels(check_table(table), target)
     check_folds(labels, n_folds)
     features = find_features(table, target, drop=drop, one_hot=one_hot)
     X = encode(table, features, allow_missing=impute).X
@@ -291,6 +292,7 @@ class _HeldOutScores:
         self._targets = np.searchsorted(final.classes_, labels)
         self._scores = np.full((len(labels), final.codebook_.n_columns), np.nan)
         self._predicted = np.zeros(len(labels), dtype=np.intp)
+        self._held_out = np.zeros(len(labels), dtype=bool)
         self._same_code = True
 
     def add(self, split: int, model: Any, rows: npt.NDArray[np.intp]) -> None:
@@ -301,6 +303,7 @@ class _HeldOutScores:
         classifier, features = unwrapped(model, self._X[rows])
         scores = classifier.column_scores(features)
         self._scores[rows] = scores
+        self._held_out[rows] = True
         self._predicted[rows] = classifier.decoder_(scores, classifier.codebook_.matrix).argmax(
             axis=1
         )
@@ -310,11 +313,13 @@ class _HeldOutScores:
         if not self._same_code:
             return None
         matrix, decoder = self._final.codebook_.matrix, self._final.decoder_
-        seen = (self._scores, matrix, self._targets)
+        rows = self._held_out
+        targets, predicted = self._targets[rows], self._predicted[rows]
+        seen = (self._scores[rows], matrix, targets)
         return HeldOut(
             errors=ColumnErrors.from_scores(*seen),
             correlation=ErrorCorrelation.from_scores(*seen),
-            confusion=ConfusionByDistance.from_predictions(self._predicted, self._targets, matrix),
+            confusion=ConfusionByDistance.from_predictions(predicted, targets, matrix),
             usefulness=ColumnUsefulness.from_scores(*seen, decoder)
             if decoder.needs == "nothing"
             else None,
