@@ -1,10 +1,12 @@
 """Files are replaced in one step, and what a kill leaves is removed by the next write."""
 
+import io
 import json
 import signal
 import subprocess
 import sys
 import threading
+import zipfile
 
 import pytest
 
@@ -129,6 +131,17 @@ def test_depth_of_json():
         parse_json(json.dumps([deep]).encode())
     with pytest.raises(FileFormatError, match="valid Unicode"):
         parse_json(b'{"\\ud800": 1}')
+
+
+@pytest.mark.parametrize("shape", ["9" * 5000, "1, " * 3000, "1 2", ",", "1,,2", "9" * 18 + ",) ("])
+def test_shapes_that_are_none_are_refused_at_once(shape):
+    header = f"{{'descr': '|i1', 'fortran_order': False, 'shape': ({shape}), }}".encode()
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        length = len(header).to_bytes(2, "little")
+        archive.writestr("x.npy", b"\x93NUMPY\x01\x00" + length + header)
+    with pytest.raises(FileFormatError, match="x is not a valid array"):
+        read_arrays(stream.getvalue())
 
 
 def test_a_single_array_is_named():

@@ -220,7 +220,7 @@ def _check_depth_and_text(value: Any) -> None:
 _HEADER = re.compile(
     r"\{\s*'descr':\s*'(?P<dtype>[^']{1,40})',"
     r"\s*'fortran_order':\s*(?P<fortran>True|False),"
-    r"\s*'shape':\s*\((?P<shape>(?:[0-9]{1,18},?\s*)*)\),?\s*\}\s*"
+    r"\s*'shape':\s*\((?P<shape>[0-9, ]*)\),?\s*\}\s*"
 )
 """The header of an array as NumPy and others write it, a Python literal of this form."""
 
@@ -326,9 +326,12 @@ def _read_header(
         form = _HEADER.fullmatch(read(length).decode("latin-1"))
     if form is None:
         raise FileFormatError(f"{name} is not a valid array.")
-    shape = tuple(int(word) for word in form["shape"].replace(",", " ").split())
+    words = [word.strip() for word in form["shape"].removesuffix(",").split(",") if form["shape"]]
     # An empty array may claim any other length, and NumPy has a limit of dimensions.
-    if len(shape) > 32 or (0 in shape and max(shape) > MAX_ENTRIES):
+    if len(words) > 32 or not all(word.isdigit() and len(word) <= 18 for word in words):
+        raise FileFormatError(f"{name} is not a valid array.")
+    shape = tuple(map(int, words))
+    if 0 in shape and max(shape) > MAX_ENTRIES:
         raise FileFormatError(f"{name} is not a valid array.")
     dtype = None
     if _DTYPE.fullmatch(form["dtype"]):
