@@ -32,7 +32,7 @@ from ecoc.errors import InfeasibleError, SolverError
 
 __all__ = ["Run"]
 
-CONSTRUCTION_WORK = {6: 5e7, 10: 1.5e8, 64: 2e9}
+CONSTRUCTION_WORK = {6: 5e7, 10: 1.5e8, 64: 1.2e9}
 SEARCH_WORK = {6: 3e7, 10: 3e8, 20: 1.5e9}
 """What "auto" may spend on a stage, by the number of classes: with few the program is fast."""
 
