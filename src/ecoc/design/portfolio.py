@@ -345,10 +345,13 @@ class Run:
         """Wait for functions to be compiled, no longer than there is time."""
         from ecoc._numba import await_compilation
 
-        left = self._left_for_looking()
-        # With few classes the integer program does without, and needs time as well.
-        share = 0.4 if self.problem.n_classes <= _SEARCHED_CLASSES else 0.7
-        ready = await_compilation(compile_kernels, None if left is None else share * left)
+        left = self.left()
+        if left is not None:
+            # With few classes the integer program does without, and needs time as well. What is
+            # judged while the compiler still works takes several times as long.
+            share = 0.4 if self.problem.n_classes <= _SEARCHED_CLASSES else 0.7
+            left = max(0.0, min(share * left, left - 6 * self.judging_seconds))
+        ready = await_compilation(compile_kernels, left)
         if not ready:
             said.append("not compiled in time")
         return ready
