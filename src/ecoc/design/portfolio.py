@@ -32,7 +32,7 @@ from ecoc.errors import InfeasibleError, SolverError
 
 __all__ = ["Run"]
 
-CONSTRUCTION_WORK = {6: 5e7, 10: 1.5e8, 64: 2e9}
+CONSTRUCTION_WORK = {6: 5e7, 10: 1.5e8, 64: 1.2e9}
 SEARCH_WORK = {6: 3e7, 10: 3e8, 20: 1.5e9}
 """What "auto" may spend on a stage, by the number of classes: with few the program is fast."""
 
@@ -345,10 +345,13 @@ class Run:
         """Wait for functions to be compiled, no longer than there is time."""
         from ecoc._numba import await_compilation
 
-        left = self._left_for_looking()
-        # With few classes the integer program does without, and needs time as well.
-        share = 0.4 if self.problem.n_classes <= _SEARCHED_CLASSES else 0.7
-        ready = await_compilation(compile_kernels, None if left is None else share * left)
+        left = self.left()
+        if left is not None:
+            # With few classes the integer program does without, and needs time as well. What is
+            # judged while the compiler still works takes several times as long.
+            share = 0.4 if self.problem.n_classes <= _SEARCHED_CLASSES else 0.7
+            left = max(0.0, min(share * left, left - 6 * self.judging_seconds))
+        ready = await_compilation(compile_kernels, left)
         if not ready:
             said.append("not compiled in time")
         return ready
