@@ -98,7 +98,8 @@ def fit(
 
     The first line of the file names its columns; all but the target are features. The
     chosen codebook, one-vs-rest and one-vs-one are cross-validated on the same folds.
-    The model that is saved is trained on all rows.
+    The only row of a class is always trained on. The model that is saved is trained on all
+    rows.
     """
     from ecoc.multiclass.model_files import save_model
     from ecoc.multiclass.tables import read_table
