@@ -1,11 +1,18 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ecoc.codes import Codebook
-from ecoc.paper import PAPER_TABLES, paper_table, read_records, reproduce
+from ecoc.errors import FileFormatError
+from ecoc.paper import PAPER_TABLES, PaperCell, PaperTable, paper_table, read_records, reproduce
+from ecoc.paper.comparison import FigureColumn, side_by_side
+from ecoc.paper.drawings import Line, line_drawing
 from ecoc.paper.figure_boundaries import unpack
+from ecoc.paper.measuring import Measurement
 from ecoc.paper.registry import tables_named
-from ecoc.report import reproduction_page
+from ecoc.paper.table import Claim, RecordForm
+from ecoc.report import reproduction_markdown, reproduction_page
 
 
 def test_all_are_run_the_quick_ones_first():
@@ -28,6 +35,59 @@ def test_every_printed_figure_has_a_cell(name, scale):
     assert missing == (hours if (name, scale) == ("table1", "quick") else [])
     keys = [tuple(sorted(cell.keys.items())) for cell in cells]
     assert len(set(keys)) == len(keys)
+
+
+@pytest.fixture
+def made_up(monkeypatch):
+    """A table of square numbers: one value, and one line in the registry."""
+
+    def measure(cell, workspace):
+        return Measurement({"square": cell.keys["n"] ** 2 + (workspace.scale == "smoke")})
+
+    def judge(results):
+        wrong = [r for r in results.measured if r.measured["square"] != r.paper["square"]]
+        return ("fails", f"{len(wrong)} are wrong.") if results.measured else None
+
+    def draw(results):
+        points = [(r.keys["n"], r.measured["square"]) for r in results.measured]
+        return line_drawing(
+            [Line("Ours", points)], caption="A parabola", x_label="n", y_label="square"
+        )
+
+    table = PaperTable(
+        name="table10",
+        title="Squares",
+        caption="The squares of some numbers",
+        printed=tuple(PaperCell({"n": n}, {"square": n**2}) for n in (2, 3)),
+        measure=measure,
+        compare=side_by_side(FigureColumn("square", "square")),
+        claims=(Claim("Numbers have squares", judge),),
+        draw=draw,
+        form=RecordForm(keys=("n",), figures=("square",)),
+    )
+    monkeypatch.setitem(PAPER_TABLES, table.name, table)
+    return table
+
+
+def test_one_value_and_one_line_are_a_whole_table(made_up, tmp_path):
+    outcome = reproduce([made_up.name], tmp_path, scale="smoke")
+    assert outcome.measured == 2
+    records = read_records(tmp_path)
+    assert [(r.experiment, r.paper, r.measured) for r in records] == [
+        ("table10", {"square": 4}, {"square": 5}),
+        ("table10", {"square": 9}, {"square": 10}),
+    ]
+    assert made_up in tables_named(["all"])
+    page, text = reproduction_page(records), reproduction_markdown(records)
+    assert '<section id="table10"><h2>Table 10: Squares</h2>' in page
+    assert "<strong>Numbers have squares.</strong> 2 are wrong." in page
+    assert 'alt="A parabola. Ours from 5 to 10"' in page
+    assert "| Not reproduced | Numbers have squares | 2 are wrong. |" in text
+    assert "| n | Paper: square | Ours: square | Difference |" in text
+    assert "| 3 | 9 | 10 | +1 |" in text
+    lacking = [replace(records[0], measured={})]
+    with pytest.raises(FileFormatError, match="must have 'square'"):
+        reproduction_page(lacking)
 
 
 @pytest.fixture(scope="module")

@@ -180,7 +180,8 @@ class PaperTable:
     def heading(self) -> str:
         """Its heading, such as ``Table 1: Edge clique covers``."""
         number = self.name.removeprefix("table")
-        return f"{'Figure' if number == self.name else f'Table {number}'}: {self.title}"
+        kind = f"Table {number}" if number.isdigit() else "Figure"
+        return f"{kind}: {self.title}"
 
     def cells(self, scale: str) -> Sequence[PaperCell]:
         """The cells that are measured at a scale."""
