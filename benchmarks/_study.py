@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import StandardScaler
 
 from ecoc.codes import Codebook
-from ecoc.experiments import Dataset
+from ecoc.datasets import Dataset
 from ecoc.multiclass import choose_codebook
 
 TEST_SHARE = 0.3

@@ -36,7 +36,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from _study import Records, Split, code, corrected_t_test, print_table, splits
 from ecoc.codes import Codebook
-from ecoc.experiments import load_dataset, make_toy
+from ecoc.datasets import load_dataset, make_toy
 from ecoc.multiclass import ECOCClassifier, KernelRidgeColumns
 
 SETS = ("glass", "ecoli", "yeast", "vowel", "segment", "pendigits", "digits")

@@ -29,8 +29,8 @@ from sklearn.svm import SVC
 
 from _study import Records, Split, code, print_table, splits
 from ecoc.codes import Codebook, make_code
+from ecoc.datasets import load_dataset
 from ecoc.design import design_codebook
-from ecoc.experiments import load_dataset
 from ecoc.multiclass import Decoder, ECOCClassifier, Hamming, LossBased, SelfHealing
 
 SETS = ("glass", "ecoli", "yeast", "vowel", "segment", "pendigits", "soybean", "digits")

@@ -29,8 +29,8 @@ import numpy as np
 import torch
 
 from ecoc.codes import dense_random, one_vs_one, one_vs_rest, sparse_random
+from ecoc.datasets import load_dataset
 from ecoc.design import design_codebook
-from ecoc.experiments import load_dataset
 from ecoc.nn import ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier, load_model
 from ecoc.nn.architectures import mlp, small_cnn
 from ecoc.robustness import certify, evaluate_robustness

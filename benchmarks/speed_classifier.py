@@ -5,7 +5,7 @@
     python benchmarks/speed_classifier.py --digits            # scikit-learn's digits, thrice
     python benchmarks/speed_classifier.py --smoke             # scikit-learn's digits; seconds
 
-DIRECTORY holds the files of MNIST, see `ecoc.experiments.load_dataset`. Everything runs on one
+DIRECTORY holds the files of MNIST, see `ecoc.datasets.load_dataset`. Everything runs on one
 core, in turns, and times are those of the processor, so that a busy machine disturbs all of
 them, and as little as may be. A ratio is the time of another classifier over ours in the same
 turn: its median, and the smallest and largest of all turns.
@@ -28,8 +28,8 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from ecoc import Codebook, design_codebook
+from ecoc.datasets import load_dataset
 from ecoc.errors import InvalidCodebookError
-from ecoc.experiments.datasets import load_dataset
 from ecoc.multiclass import ECOCClassifier
 
 Array = npt.NDArray[Any]

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from sklearn.datasets import load_digits
 
-from ecoc.experiments.datasets import load_dataset
+from ecoc.datasets import load_dataset
 from ecoc.multiclass import column_errors, error_correlation
 from ecoc.nn import ECOCNetworkClassifier
 from ecoc.robustness import PGD

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from ecoc.cli import main
-from ecoc.experiments import read_records
-from ecoc.report.reproduction_text import reproduction_markdown
+from ecoc.paper import read_records
+from ecoc.report import reproduction_markdown
 
 ROOT = Path(__file__).parents[1]
 ECOC = Path(sys.executable).with_name("ecoc")

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from sklearn.datasets import load_digits
 
 from ecoc.cli import main
-from ecoc.experiments import load_dataset
+from ecoc.datasets import load_dataset
 
 
 def test_a_data_set_is_written_as_a_table(tmp_path):

@@ -3,7 +3,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ecoc.experiments import read_records
+from ecoc.paper import read_records
 
 ECOC = Path(sys.executable).with_name("ecoc")
 

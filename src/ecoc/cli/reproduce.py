@@ -23,7 +23,7 @@ from ecoc.cli._common import (
 )
 
 if TYPE_CHECKING:
-    from ecoc.experiments import Outcome, Progress
+    from ecoc.paper import ReproductionCounts, ReproductionProgress
 
 
 @click.command()
@@ -72,7 +72,7 @@ def reproduce(
     measured one in fields of their own; 'ecoc report FOLDER' shows them. Exits with 1 if a
     cell failed, and with 3 if the time limit left some out.
     """
-    from ecoc.experiments import reproduce as run
+    from ecoc.paper import reproduce as run
 
     with _progress_shown() as progress:
         outcome = run(
@@ -83,7 +83,7 @@ def reproduce(
             time_limit=time_limit,
             jobs=jobs,
             data=data,
-            seed=seed,
+            random_state=seed,
             skip_missing=skip_missing,
             progress=progress,
             say=talk if is_verbose() else None,
@@ -115,9 +115,8 @@ def report(results: str, output: str, as_json: bool) -> None:
     RESULTS is the folder, or its records.jsonl. The page is HTML that needs no network, or
     Markdown without pictures if FILE ends in .md; FILE - is standard output.
     """
-    from ecoc.experiments import read_records
-    from ecoc.report.reproduction_page import reproduction_page
-    from ecoc.report.reproduction_text import reproduction_markdown
+    from ecoc.paper import read_records
+    from ecoc.report import reproduction_markdown, reproduction_page
 
     records = read_records(results)
     write = reproduction_markdown if output.lower().endswith(".md") else reproduction_page
@@ -131,7 +130,7 @@ def report(results: str, output: str, as_json: bool) -> None:
         talk(f"written to {output}")
 
 
-def _told(outcome: Outcome, folder: str) -> str:
+def _told(outcome: ReproductionCounts, folder: str) -> str:
     parts = [f"{outcome.measured} measured"]
     parts += [
         f"{number} {what}"
@@ -147,7 +146,7 @@ def _told(outcome: Outcome, folder: str) -> str:
 
 
 @contextmanager
-def _progress_shown() -> Iterator[Callable[[Progress], None] | None]:
+def _progress_shown() -> Iterator[Callable[[ReproductionProgress], None] | None]:
     """A bar where standard error is a terminal, a line for each cell elsewhere."""
     if is_quiet():
         yield None
@@ -164,7 +163,7 @@ def _progress_shown() -> Iterator[Callable[[Progress], None] | None]:
     with Bar(*columns, text, console=Console(stderr=True)) as bar:
         task = bar.add_task("", total=None)
 
-        def show(progress: Progress) -> None:
+        def show(progress: ReproductionProgress) -> None:
             bar.update(
                 task,
                 completed=progress.done,
@@ -177,12 +176,12 @@ def _progress_shown() -> Iterator[Callable[[Progress], None] | None]:
         yield show
 
 
-def _line(progress: Progress) -> None:
+def _line(progress: ReproductionProgress) -> None:
     if progress.record is not None:
         click.echo(f"[{progress.done}/{progress.total}] {_ended(progress)}", err=True)
 
 
-def _ended(progress: Progress) -> str:
+def _ended(progress: ReproductionProgress) -> str:
     record = progress.record
     if record is None:
         return progress.identity

@@ -20,8 +20,8 @@ from ecoc.cli._common import (
 )
 
 if TYPE_CHECKING:
-    from ecoc.experiments.subjects import Subject
     from ecoc.robustness.certificates.task import Decoding, Method
+    from ecoc.robustness.model_files import ModelWithSamples
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -213,13 +213,13 @@ def _finish(
             write_page(report, page(result, facts))
 
 
-def _read(model: str, data: str, folder: str | None, samples: int, seed: int) -> Subject:
-    from ecoc.experiments.subjects import read_subject
+def _read(model: str, data: str, folder: str | None, samples: int, seed: int) -> ModelWithSamples:
+    from ecoc.robustness.model_files import read_model_with_samples
 
-    return read_subject(model, data, folder=folder, n_samples=samples, random_state=seed)
+    return read_model_with_samples(model, data, folder=folder, n_samples=samples, random_state=seed)
 
 
-def _facts(model: str, data: str, subject: Subject) -> Mapping[str, object]:
+def _facts(model: str, data: str, subject: ModelWithSamples) -> Mapping[str, object]:
     return {
         "Model": f"{model}: {type(subject.model).__name__}",
         "Data": f"{data}: {len(subject.X)} samples",

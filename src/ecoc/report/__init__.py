@@ -3,6 +3,7 @@
 from ecoc.report.fit_page import fit_page
 from ecoc.report.page import codebook_page, design_page, page
 from ecoc.report.reproduction_page import reproduction_page
+from ecoc.report.reproduction_text import reproduction_markdown
 from ecoc.report.robustness_page import attack_page, certificate_page
 
 __all__ = [
@@ -12,5 +13,6 @@ __all__ = [
     "design_page",
     "fit_page",
     "page",
+    "reproduction_markdown",
     "reproduction_page",
 ]

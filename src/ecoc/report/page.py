@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from ecoc._version import __version__
 from ecoc.errors import InvalidInputError
+from ecoc.report.parts import facts_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ecoc.codes import Codebook
     from ecoc.design import Design
 
@@ -99,12 +98,3 @@ def _codebook_parts(codebook: Codebook) -> list[str]:
     if codebook.n_columns <= 400:
         parts.append(f"<h2>The matrix as text</h2>\n<pre>{rows_text}</pre>")
     return parts
-
-
-def facts_table(facts: Mapping[str, object]) -> str:
-    rows = "".join(
-        f'<tr><th scope="row">{escape(str(key).replace("_", " "))}</th>'
-        f"<td>{escape(str(value))}</td></tr>"
-        for key, value in facts.items()
-    )
-    return f"<table><tbody>{rows}</tbody></table>"

@@ -6,23 +6,18 @@ from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
-from ecoc.errors import InvalidInputError
-from ecoc.experiments.records import Record
-from ecoc.report._complete import check_complete
-from ecoc.report.comparisons import title_of
-from ecoc.report.findings import KINDS, Finding, findings
-from ecoc.report.page import facts_table, page
-from ecoc.report.results import Results
-from ecoc.report.sections import badge, section
-from ecoc.report.tables import SCRIPT
+from ecoc.paper import VERDICTS, Finding, PaperTable, Record, Reproduction, paper_table
+from ecoc.paper.records import Results
+from ecoc.report.page import page
+from ecoc.report.parts import SORT_SCRIPT, drawing, facts_table, sortable_table
 
 __all__ = ["reproduction_page"]
 
 _STYLE = """
-:root { --c1: #1f5fa6; --c2: #b35c00; --c3: #1b7f4b; --c4: #b3261e; --c5: #6b4fa0; --c6: #5b6675;
+:root { --c1: #1f5fa6; --c2: #b35c00; --c3: #1b7f4b; --c4: #b3261e;
   --wash: #f4f6f9; }
 @media (prefers-color-scheme: dark) {
-  :root { --c1: #7db4f0; --c2: #f0a860; --c3: #6fcf97; --c4: #ff8a80; --c5: #c3a6f2; --c6: #a4afbd;
+  :root { --c1: #7db4f0; --c2: #f0a860; --c3: #6fcf97; --c4: #ff8a80;
     --wash: #1b212b; }
 }
 nav ul { display: flex; flex-wrap: wrap; gap: .2em 1.2em; padding: 0; list-style: none; }
@@ -57,20 +52,9 @@ td.ours { font-weight: 600; }
 td.text { white-space: nowrap; }
 .drawings { display: flex; flex-wrap: wrap; gap: 1rem 2rem; align-items: flex-start; }
 figure { margin: 0; max-width: 100%; }
-figure.chart { display: table; min-width: 12rem; }
-.chart figcaption { display: table-caption; caption-side: bottom; }
+.drawings figure { display: table; }
+.drawings figcaption { display: table-caption; caption-side: bottom; }
 figcaption { font-size: .85rem; color: var(--soft); }
-.chart svg { max-width: 100%; height: auto; display: block; }
-.chart text { fill: var(--soft); font-size: 12px; font-family: inherit; }
-.legend { display: flex; flex-wrap: wrap; gap: .1em 1.2em; margin: 0; padding: 0; list-style: none;
-  font-size: .85rem; max-width: 28rem; }
-.key { display: inline-block; width: 1.4em; margin-right: .4em; border-top: 3px solid;
-  vertical-align: middle; }
-.key.dashed { border-top-style: dashed; }
-.pixels { image-rendering: pixelated; max-width: 100%; border-radius: 2px; }
-.panel { max-width: 36rem; }
-.columns { display: grid; grid-template-columns: repeat(5, max-content); gap: 4px; }
-.columns .pixels { width: 56px; height: 56px; }
 section { margin-top: 3rem; border-top: 1px solid var(--line); }
 @page { size: A4 landscape; margin: 12mm; }
 @media print { nav, th button::after { display: none; } section { break-before: auto; }
@@ -86,38 +70,33 @@ def reproduction_page(records: Sequence[Record]) -> str:
     Parameters
     ----------
     records : sequence of Record
-        What :func:`ecoc.experiments.read_records` read.
+        What :func:`ecoc.paper.read_records` read.
 
     Examples
     --------
-    >>> from ecoc.experiments import paper_table
-    >>> cell = paper_table("table2").cells[0]
+    >>> from ecoc.paper import paper_table
+    >>> cell = paper_table("table2").printed[0]
     >>> ours = {"best": 10, "bound": 10, "gap": 0.0, "status": "OPTIMAL"}
     >>> record = Record("table2", cell.keys, "quick", "ok", cell.figures, ours)
     >>> "1 of 1 are proved optimal" in reproduction_page([record])
     True
     """
-    if not records:
-        raise InvalidInputError("There are no records to show; 'ecoc reproduce' makes them.")
-    check_complete(records)
-    results = Results(records)
-    found = findings(results)
+    run = Reproduction(records)
     parts = [
-        _lead(results),
-        _tiles(found),
-        _contents(results),
-        _summary(found),
-        *(section(part, results, found) for part in results.parts),
-        _again(results),
+        _lead(run),
+        _tiles(run.findings),
+        _contents(run),
+        _summary(run.findings),
+        *(_section(table, results, run.findings) for table, results in run.tables),
+        _again(run),
     ]
     head = f"<style>{_STYLE}</style>\n"
-    body = "\n".join(parts) + f"\n<script>{SCRIPT}</script>"
+    body = "\n".join(parts) + f"\n<script>{SORT_SCRIPT}</script>"
     return page("Error-correcting output codes: the paper, measured again", body, head=head)
 
 
-def _lead(results: Results) -> str:
-    ok = [record for record in results.records if record.status == "ok"]
-    scales = Counter(record.scale for record in ok)
+def _lead(run: Reproduction) -> str:
+    scales = Counter(record.scale for record in run.measured)
     told = ", ".join(f"{count} at scale {scale}" for scale, count in scales.items())
     partial = set(scales) - {"full"}
     warning = (
@@ -129,32 +108,35 @@ def _lead(results: Results) -> str:
     return (
         '<p class="lead">Every table and figure of S. Gupta and S. Amin, <cite>Integer '
         "Programming-based Error-Correcting Output Code Design for Robust Classification</cite> "
-        f"(2021), beside what this package measures: {len(ok)} cells ({escape(told)}).{warning}</p>"
+        f"(2021), beside what this package measures: {len(run.measured)} cells "
+        f"({escape(told)}).{warning}</p>"
     )
 
 
-def _tiles(found: Sequence[Finding]) -> str:
-    counts = Counter(finding.kind for finding in found)
+def _tiles(findings: Sequence[Finding]) -> str:
+    counts = Counter(finding.verdict for finding in findings)
     tiles = "".join(
-        f"<li><strong>{counts[kind]}</strong>{badge(kind)}</li>" for kind in KINDS if counts[kind]
+        f"<li><strong>{counts[verdict]}</strong>{_badge(verdict)}</li>"
+        for verdict in VERDICTS
+        if counts[verdict]
     )
     return f'<h2>In short</h2><ul class="tiles">{tiles}</ul>'
 
 
-def _contents(results: Results) -> str:
+def _contents(run: Reproduction) -> str:
     links = "".join(
-        f'<li><a href="#{part}">{escape(title_of(part))}</a></li>' for part in results.parts
+        f'<li><a href="#{table.name}">{escape(table.heading)}</a></li>' for table, _ in run.tables
     )
     links += '<li><a href="#again">Run it again</a></li>'
     return f'<nav aria-label="Contents"><ul>{links}</ul></nav>'
 
 
-def _summary(found: Sequence[Finding]) -> str:
+def _summary(findings: Sequence[Finding]) -> str:
     rows = "".join(
-        f"<tr><td>{badge(one.kind)}</td><td>{escape(one.claim)}</td><td>{escape(one.text)}</td>"
-        f'<td><a href="#{one.experiment}">{escape(title_of(one.experiment).split(":")[0])}</a>'
+        f"<tr><td>{_badge(one.verdict)}</td><td>{escape(one.claim)}</td><td>{escape(one.text)}</td>"
+        f'<td><a href="#{one.table}">{escape(paper_table(one.table).heading.split(":")[0])}</a>'
         f"{f', {one.scale}' if one.scale else ''}</td></tr>"
-        for one in found
+        for one in findings
     )
     return (
         '<div class="scroll" role="region" aria-label="What the paper says and what we find" '
@@ -165,17 +147,47 @@ def _summary(found: Sequence[Finding]) -> str:
     )
 
 
-def _again(results: Results) -> str:
-    ok = [record for record in results.records if record.status == "ok"]
-    last = max(results.records, key=lambda record: record.finished)
-    hours = sum(record.seconds for record in ok) / 3600
-    machine = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in last.hardware.items())
-    versions = ", ".join(f"{name} {version}" for name, version in last.versions.items())
+def _badge(verdict: str) -> str:
+    """The verdict as a word with a colour."""
+    return f'<span class="badge {verdict}">{escape(VERDICTS[verdict])}</span>'
+
+
+def _section(table: PaperTable, results: Results, findings: Sequence[Finding]) -> str:
+    """Everything about one table or figure: verdicts, drawings, paper and ours, notes."""
+    verdicts = "".join(
+        f"<p>{_badge(one.verdict)} <strong>{escape(one.claim)}.</strong> {escape(one.text)}</p>"
+        for one in findings
+        if one.table == table.name
+    )
+    drawings = "".join(
+        drawing(one.figure, one.caption, one.description) for one in table.draw(results)
+    )
+    records = results.measured
+    rows = sortable_table(table.compare(records), caption=table.heading) if records else ""
+    missing = "".join(f"<li>{escape(text)}</li>" for text in table.not_measured(results))
+    return (
+        f'<section id="{table.name}"><h2>{escape(table.heading)}</h2>'
+        f'<p class="soft">{escape(table.caption)}.</p>{verdicts}'
+        f'<div class="drawings">{drawings}</div>'
+        f"{rows}{_notes(records)}{f'<ul>{missing}</ul>' if missing else ''}</section>"
+    )
+
+
+def _notes(records: Sequence[Record]) -> str:
+    notes = list(dict.fromkeys(record.note for record in records if record.note))
+    if not notes:
+        return ""
+    listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    return f"<details><summary>Notes on the measurements</summary><ul>{listed}</ul></details>"
+
+
+def _again(run: Reproduction) -> str:
+    hours = sum(record.seconds for record in run.measured) / 3600
     facts = {
-        "measured until": last.finished,
+        "measured until": run.finished,
         "time of all cells": f"{60 * hours:.0f} minutes" if hours < 2 else f"{hours:.1f} hours",
-        "machine": machine,
-        "versions": versions,
+        "machine": run.machine,
+        "versions": run.versions,
     }
     return (
         '<section id="again"><h2>Run it again</h2>'

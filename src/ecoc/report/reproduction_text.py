@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ecoc.errors import InvalidInputError
-from ecoc.experiments.paper_figures import paper_table
-from ecoc.experiments.records import Record
-from ecoc.report._complete import check_complete
-from ecoc.report.comparisons import absent, comparison, title_of
-from ecoc.report.findings import KINDS, findings
-from ecoc.report.results import Results
+from ecoc.paper import VERDICTS, Record, Reproduction, paper_table
 
 __all__ = ["reproduction_markdown"]
 
@@ -21,7 +15,7 @@ def reproduction_markdown(records: Sequence[Record]) -> str:
     Parameters
     ----------
     records : sequence of Record
-        What :func:`ecoc.experiments.read_records` read.
+        What :func:`ecoc.paper.read_records` read.
 
     Examples
     --------
@@ -30,34 +24,33 @@ def reproduction_markdown(records: Sequence[Record]) -> str:
     >>> "| 13 | 26 | 13 | 14 | +1 |" in reproduction_markdown([record])
     True
     """
-    if not records:
-        raise InvalidInputError("There are no records to show; 'ecoc reproduce' makes them.")
-    check_complete(records)
-    results = Results(records)
-    found = findings(results)
+    run = Reproduction(records)
     parts = [
         "# Reproduction results",
         _table(
             ["Outcome", "The paper", "Measured here", "Where", "Scale"],
             [
-                [KINDS[one.kind], one.claim, one.text, title_of(one.experiment), one.scale]
-                for one in found
+                [
+                    VERDICTS[one.verdict],
+                    one.claim,
+                    one.text,
+                    paper_table(one.table).heading,
+                    one.scale,
+                ]
+                for one in run.findings
             ],
         ),
     ]
-    for part in results.parts:
-        rows = comparison(part, results.of(part))
-        parts += [f"## {title_of(part)}", f"{paper_table(part).caption}."]
-        if rows.rows:
-            parts.append(
-                _table(rows.headings, [[value.text for value in row] for row in rows.rows])
-            )
-        notes = dict.fromkeys(record.note for record in results.of(part) if record.note)
-        parts += [_escaped(text) for text in (*notes, *absent(part, results))]
-    last = max(results.records, key=lambda record: record.finished)
-    machine = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in last.hardware.items())
-    versions = ", ".join(f"{name} {version}" for name, version in last.versions.items())
-    parts += ["## Measured with", f"{_escaped(machine)}; {_escaped(versions)}; {last.finished}"]
+    for table, results in run.tables:
+        comparison = table.compare(results.measured)
+        parts += [f"## {table.heading}", f"{table.caption}."]
+        if comparison.rows:
+            rows = [[value.text for value in row] for row in comparison.rows]
+            parts.append(_table(comparison.headings, rows))
+        notes = dict.fromkeys(record.note for record in results.measured if record.note)
+        parts += [_escaped(text) for text in (*notes, *table.not_measured(results))]
+    ran_with = f"{_escaped(run.machine)}; {_escaped(run.versions)}; {run.finished}"
+    parts += ["## Measured with", ran_with]
     return "\n\n".join(parts) + "\n"
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from ecoc.report.page import facts_table, page
-from ecoc.report.parts import drawing, plain_table
+from ecoc.report.page import page
+from ecoc.report.parts import drawing, facts_table, plain_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,154 @@
+"""The figure of codebooks: the supplement's exhaustive code, and a gallery of designs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from ecoc._checks import check_int
+from ecoc.codes import Codebook, exhaustive
+from ecoc.errors import InvalidInputError
+from ecoc.paper.codebooks import CODEBOOK_TITLES, paper_codebook
+from ecoc.paper.comparison import FigureColumn, side_by_side
+from ecoc.paper.drawings import Drawing, codebook_drawing
+from ecoc.paper.measuring import Measurement, Workspace
+from ecoc.paper.records import Results
+from ecoc.paper.table import (
+    MAX_NUMBER,
+    Claim,
+    PaperCell,
+    PaperTable,
+    RecordForm,
+    Verdict,
+    check_rows,
+)
+
+__all__ = ["FIGURE_CODEBOOKS"]
+
+_ROWS = [
+    "+++++++++++++++",
+    "--------+++++++",
+    "----++++----+++",
+    "--++--++--++--+",
+    "-+-+-+-+-+-+-+-",
+]
+_PRINTED = (PaperCell({"code": "exhaustive", "k": 5, "L": 15}, {"columns": 15, "rows": _ROWS}),)
+_SIZES = ((5, 10), (6, 12), (7, 14), (8, 16), (9, 18), (10, 10), (10, 15), (10, 20), (10, 30))
+_RANDOM = ("dense", "sparse")
+_LARGER = ((12, 24), (16, 32), (20, 40))
+_MAX_DISTANCES = 10_000
+
+
+def _cells(scale: str) -> list[PaperCell]:
+    sizes = _SIZES[:3] if scale == "smoke" else (*_SIZES, *_LARGER)
+    return [
+        *_PRINTED,
+        *(PaperCell({"code": name, "k": 10, "L": 20}) for name in _RANDOM),
+        *(PaperCell({"code": "ip3", "k": k, "L": length}) for k, length in sizes),
+    ]
+
+
+def _measure(cell: PaperCell, workspace: Workspace) -> Measurement:
+    k, length = int(cell.keys["k"]), int(cell.keys["L"])
+    if cell.keys["code"] == "exhaustive":
+        return _described(exhaustive(k), "", cell)
+    if cell.keys["code"] in _RANDOM:
+        name = str(cell.keys["code"])
+        return _described(paper_codebook(name, k, length, workspace.seed), "", cell)
+    from ecoc.design import design_codebook
+
+    design = design_codebook(k, length, random_state=workspace.seed)
+    assert design.codebook is not None  # noqa: S101  # without a limit of time there is one
+    return _described(design.codebook, design.verdict, cell)
+
+
+def _described(codebook: Codebook, verdict: str, cell: PaperCell) -> Measurement:
+    same = (
+        {} if cell.figures is None else {"same_rows": list(codebook.rows) == cell.figures["rows"]}
+    )
+    return Measurement(
+        measured={
+            "columns": codebook.n_columns,
+            "row_distance": codebook.min_row_distance,
+            "column_distance": codebook.min_column_distance(),
+            "largest_imbalance": round(float(codebook.column_balance().max_imbalance), 3),
+            **({"verdict": verdict} if verdict else {}),
+            **same,
+        },
+        data={
+            "rows": list(codebook.rows),
+            "spectrum": {f"{d:g}": n for d, n in codebook.row_distance_spectrum().items()},
+        },
+    )
+
+
+def _judge(results: Results) -> Verdict:
+    record = results.one(code="exhaustive")
+    if record is None:
+        return None
+    same = bool(record.measured.get("same_rows"))
+    return ("holds", "All 75 entries agree.") if same else ("fails", "The entries differ.")
+
+
+def _check_data(data: Mapping[str, Any]) -> None:
+    _check_codebook("data['rows']", data["rows"])
+    _check_spectrum("data['spectrum']", data["spectrum"])
+
+
+def _check_codebook(name: str, rows: Any) -> None:
+    check_rows(name, rows, str)
+    if not all(set(row) <= set("+-0") for row in rows):
+        raise InvalidInputError(f"{name} must be rows such as '+-+0'.")
+
+
+def _check_spectrum(name: str, spectrum: Any) -> None:
+    if not isinstance(spectrum, Mapping) or not 1 <= len(spectrum) <= _MAX_DISTANCES:
+        raise InvalidInputError(f"{name} must have a count for each distance.")
+    for distance, count in spectrum.items():
+        try:
+            fit = math.isfinite(float(distance))
+        except ValueError:
+            fit = False
+        if not fit:
+            raise InvalidInputError(f"{name} must have distances that are numbers.")
+        check_int(f"{name}[{distance!r:.80}]", count, minimum=0, maximum=int(MAX_NUMBER))
+
+
+def _draw(results: Results) -> list[Drawing]:
+    drawings = []
+    for record in results.measured:
+        distances = list(record.data["spectrum"])
+        apart = (
+            f"all rows {distances[0]} apart"
+            if len(distances) == 1
+            else f"rows at least {record.measured['row_distance']:g} apart"
+        )
+        title = CODEBOOK_TITLES[str(record.keys["code"])]
+        caption = f"{title}, {record.keys['k']} x {record.keys['L']}: {apart}"
+        drawings.append(codebook_drawing(record.data["rows"], record.data["spectrum"], caption))
+    return drawings
+
+
+FIGURE_CODEBOOKS = PaperTable(
+    name="figure-codebooks",
+    title="Codebooks",
+    caption="A sample exhaustive code (k = 5), and codebooks generated by integer programming",
+    printed=_PRINTED,
+    choose_cells=_cells,
+    measure=_measure,
+    compare=side_by_side(
+        FigureColumn("columns", "columns"),
+        FigureColumn("row_distance", "Row distance", 1, compare=False),
+        FigureColumn("column_distance", "Columns apart", 1, compare=False),
+        FigureColumn("verdict", "What is proved", None, compare=False),
+    ),
+    claims=(Claim("The exhaustive code for five classes (supplement)", _judge),),
+    draw=_draw,
+    form=RecordForm(
+        keys=("code", "k", "L"),
+        figures=("row_distance",),
+        data=("rows", "spectrum"),
+        check_data=_check_data,
+    ),
+)

@@ -1,0 +1,223 @@
+"""What a table is measured with: a workspace, samples, and standard errors of the results."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc._checks import check_choice
+from ecoc.datasets import Dataset, load_dataset
+
+__all__ = [
+    "ALWAYS_THERE",
+    "SCALES",
+    "Measurement",
+    "Samples",
+    "Workspace",
+    "draw",
+    "proportion_error",
+    "silent",
+    "summarise",
+]
+
+SCALES = ("smoke", "quick", "full")
+"""Seconds on stand-ins for the data; minutes on stated subsets; the paper's sizes."""
+
+ALWAYS_THERE = ("toy", "digits")
+"""The data sets that need no file."""
+
+
+def silent(message: object) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Training and test samples, and which they are.
+
+    Attributes
+    ----------
+    X_train, y_train, X_test, y_test : array
+        The samples and their classes.
+    subset : str
+        In words, which part of which data set they are.
+    """
+
+    X_train: npt.NDArray[Any]
+    y_train: npt.NDArray[Any]
+    X_test: npt.NDArray[Any]
+    y_test: npt.NDArray[Any]
+    subset: str
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many there are."""
+        return {"train": len(self.y_train), "test": len(self.y_test)}
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What was measured for a cell; the fields are those of a record.
+
+    Examples
+    --------
+    >>> Measurement({"best": 10}).subset
+    'complete'
+    """
+
+    measured: Mapping[str, Any]
+    standard_errors: Mapping[str, Any] = field(default_factory=dict)
+    sizes: Mapping[str, Any] = field(default_factory=dict)
+    subset: str = "complete"
+    note: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """What a measurement is given besides its cell.
+
+    Attributes
+    ----------
+    folder : path
+        Where designs and trained networks are kept between cells and runs.
+    scale : {"smoke", "quick", "full"}
+        Which sizes to use.
+    seed : int
+        What everything random starts from.
+    jobs : int, optional
+        How much runs at the same time, as joblib understands it.
+    data : path, optional
+        The folder of data files.
+    say : callable
+        Is told what goes on.
+    """
+
+    folder: Path
+    scale: str = "quick"
+    seed: int = 0
+    jobs: int | None = None
+    data: str | os.PathLike[str] | None = None
+    say: Callable[[str], object] = silent
+    _loaded: dict[str, Dataset] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_choice("scale", self.scale, SCALES)
+
+    def pick(self, smoke: Any, quick: Any, full: Any) -> Any:
+        """The value for the scale.
+
+        Examples
+        --------
+        >>> Workspace(Path("results"), "full").pick(1, 2, 3)
+        3
+        """
+        return {"smoke": smoke, "quick": quick, "full": full}[self.scale]
+
+    def dataset(self, name: str) -> Dataset:
+        """A data set; at the scale smoke, digits stand in for what needs files."""
+        if self.scale == "smoke" and name not in ALWAYS_THERE:
+            name = "digits"
+        if name not in self._loaded:
+            self._loaded[name] = load_dataset(name, data=self.data)
+        return self._loaded[name]
+
+    def path(self, *parts: str) -> Path:
+        """A place in the folder, whose parent is made."""
+        place = self.folder.joinpath(*parts)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        return place
+
+
+def draw(
+    dataset: Dataset, n_train: int | None, n_test: int | None, seed: int, *, stands_for: str = ""
+) -> Samples:
+    """Draw some training and test samples, each from its customary part; None is all.
+
+    Sets without a customary split are cut, after shuffling, at seven tenths.
+
+    Examples
+    --------
+    >>> drawn = draw(load_dataset("toy"), 50, None, 0)
+    >>> drawn.subset
+    '50 of 1,000 training samples (seed 0), all 1,000 test samples of toy'
+    """
+    rng = np.random.default_rng(seed)
+    if dataset.n_train is None:
+        order = rng.permutation(len(dataset.y))
+        parts = np.split(order, [round(0.7 * len(order))])
+    else:
+        parts = np.split(np.arange(len(dataset.y)), [dataset.n_train])
+    chosen, told = [], []
+    for part, wanted, what in zip(parts, (n_train, n_test), ("training", "test"), strict=True):
+        some = wanted is not None and wanted < len(part)
+        chosen.append(np.sort(rng.choice(part, wanted, replace=False)) if some else part)
+        told.append(
+            f"{wanted:,} of {len(part):,} {what} samples (seed {seed})"
+            if some
+            else f"all {len(part):,} {what} samples"
+        )
+    stand_in = stands_for not in {"", dataset.name}
+    subset = f"{', '.join(told)} of {dataset.name}"
+    train, test = chosen
+    return Samples(
+        dataset.X[train],
+        dataset.y[train],
+        dataset.X[test],
+        dataset.y[test],
+        f"{subset}, standing in for {stands_for}" if stand_in else subset,
+    )
+
+
+def summarise(
+    repetitions: Sequence[Mapping[str, float]], *, test_share: float | None = None
+) -> tuple[dict[str, float], dict[str, float]]:
+    """The mean of every value over repetitions, and its standard error.
+
+    Parameters
+    ----------
+    repetitions : sequence of mappings
+        The same names in each.
+    test_share : float, optional
+        For random splits of one data set: the samples that are tested divided by those that
+        are trained on. Training sets that overlap make errors look too small; this is the
+        correction of Nadeau & Bengio (2003).
+
+    Examples
+    --------
+    >>> summarise([{"a": 1.0}, {"a": 3.0}])
+    ({'a': 2.0}, {'a': 1.0})
+    >>> summarise([{"a": 1.0}, {"a": 3.0}], test_share=1.5)
+    ({'a': 2.0}, {'a': 2.0})
+    """
+    n = len(repetitions)
+    means, errors = {}, {}
+    for name in repetitions[0]:
+        values = np.array([repetition[name] for repetition in repetitions])
+        means[name] = round(float(values.mean()), 3)
+        if n > 1:
+            variance = float(values.var(ddof=1)) * (1 / n + (test_share or 0.0))
+            errors[name] = round(math.sqrt(variance), 3)
+    return means, errors
+
+
+def proportion_error(percent: float, n: int) -> float:
+    """The standard error of a percentage of `n` independent samples.
+
+    It is half the width of Wilson's interval for one standard deviation, which does not
+    shrink to nothing where all samples, or none, are counted.
+
+    Examples
+    --------
+    >>> proportion_error(50, 100), proportion_error(0, 100)
+    (4.975, 0.495)
+    """
+    share = percent / 100
+    return round(100 * math.sqrt(share * (1 - share) / n + 1 / (4 * n * n)) / (1 + 1 / n), 3)

@@ -1,0 +1,244 @@
+"""What a table or figure of the paper is: printed, measured, compared, judged and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from ecoc.errors import InvalidInputError
+from ecoc.paper.comparison import ComparisonTable, listed, side_by_side
+from ecoc.paper.drawings import Drawing
+from ecoc.paper.measuring import ALWAYS_THERE, Measurement, Workspace
+from ecoc.paper.records import Figures, Keys, Record, Results
+
+__all__ = [
+    "MAX_NUMBER",
+    "VERDICTS",
+    "Claim",
+    "Finding",
+    "PaperCell",
+    "PaperTable",
+    "RecordForm",
+    "Verdict",
+    "check_rows",
+    "first_or_not",
+]
+
+VERDICTS = {
+    "better": "Better here",
+    "holds": "Reproduced",
+    "fails": "Not reproduced",
+    "open": "Undecided",
+    "missing": "Not measured",
+}
+"""How a claim of the paper can come out, with the words for it."""
+
+MAX_NUMBER = 1e15
+"""The largest number of a record; what is drawn from it still has digits after the point."""
+
+Verdict: TypeAlias = "tuple[str, str] | None"
+"""A key of :data:`VERDICTS` and what was found; None if it was not measured."""
+
+_KEYS_ALONE = side_by_side()
+
+
+@dataclass(frozen=True)
+class PaperCell:
+    """One place of a table or figure.
+
+    Attributes
+    ----------
+    keys : mapping
+        Which place.
+    figures : mapping or None
+        What the paper prints there, accuracies in per cent; None where it prints nothing.
+    """
+
+    keys: Keys
+    figures: Figures | None = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the paper, and how the records of its table bear it out.
+
+    Attributes
+    ----------
+    text : str
+        What the paper says.
+    judge : callable
+        From the results of the table to a verdict.
+    """
+
+    text: str
+    judge: Callable[[Results], Verdict]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One statement of the paper, measured again.
+
+    Attributes
+    ----------
+    table : str
+        Where it comes from.
+    claim : str
+        What the paper says.
+    verdict : str
+        A key of :data:`VERDICTS`.
+    text : str
+        What was found.
+    scale : str
+        The scale of the measurements.
+    """
+
+    table: str
+    claim: str
+    verdict: str
+    text: str
+    scale: str = ""
+
+
+def _nothing_to_check(data: Mapping[str, Any]) -> None:
+    """Accept the data of any record."""
+
+
+def _no_drawings(results: Results) -> Sequence[Drawing]:  # noqa: ARG001  # what tables are given
+    return ()
+
+
+@dataclass(frozen=True)
+class RecordForm:
+    """What every record of a table must have before it is shown.
+
+    Attributes
+    ----------
+    keys, figures, paper, data : tuple of str
+        Names in these fields of a record; `figures` in what was measured.
+    check_data : callable
+        Raises if the data of a record cannot be drawn.
+    """
+
+    keys: tuple[str, ...] = ()
+    figures: tuple[str, ...] = ()
+    paper: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
+    check_data: Callable[[Mapping[str, Any]], None] = _nothing_to_check
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """A table or figure of the paper, with all that this package does about it.
+
+    Attributes
+    ----------
+    name : str
+        For example ``"table1"``.
+    title, caption : str
+        A short title, and what the paper writes above it.
+    printed : tuple of PaperCell
+        All that the paper prints.
+    measure : callable
+        From a cell and a workspace to a measurement.
+    choose_cells : callable, optional
+        From a scale to the cells that are measured at it; by default those printed.
+    compare : callable
+        From measured records to a table of the paper's figures beside ours.
+    claims : tuple of Claim
+        What the paper says about it.
+    draw : callable
+        From results to drawings.
+    form : RecordForm
+        What its records must have.
+    datasets : tuple of str
+        The data sets that it needs.
+    extra : str, optional
+        The optional library that it needs.
+    cost : int
+        Where it stands when all are run: those of lower cost come first.
+    headline : bool
+        Whether its claims are the first that a reader is told.
+    """
+
+    name: str
+    title: str
+    caption: str
+    printed: tuple[PaperCell, ...]
+    measure: Callable[[PaperCell, Workspace], Measurement]
+    choose_cells: Callable[[str], Sequence[PaperCell]] | None = None
+    compare: Callable[[Sequence[Record]], ComparisonTable] = _KEYS_ALONE
+    claims: tuple[Claim, ...] = ()
+    draw: Callable[[Results], Sequence[Drawing]] = _no_drawings
+    form: RecordForm = field(default_factory=RecordForm)
+    datasets: tuple[str, ...] = ()
+    extra: str | None = None
+    cost: int = 0
+    headline: bool = False
+
+    @property
+    def heading(self) -> str:
+        """Its heading, such as ``Table 1: Edge clique covers``."""
+        number = self.name.removeprefix("table")
+        kind = f"Table {number}" if number.isdigit() else "Figure"
+        return f"{kind}: {self.title}"
+
+    def cells(self, scale: str) -> Sequence[PaperCell]:
+        """The cells that are measured at a scale."""
+        return self.printed if self.choose_cells is None else self.choose_cells(scale)
+
+    def figures(self, **keys: str | int | float) -> Figures | None:
+        """What the paper prints in the cell of exactly these keys; None if there is none."""
+        return next((cell.figures for cell in self.printed if dict(cell.keys) == keys), None)
+
+    def findings(self, results: Results) -> list[Finding]:
+        """What became of its claims."""
+        return [self._finding(claim, results) for claim in self.claims]
+
+    def not_measured(self, results: Results) -> list[str]:
+        """Sentences about what the paper prints and was not measured, or was tried in vain."""
+        told = [
+            f"{word}: {listed(record.keys)}. {record.note}"
+            for status, word in (("skipped", "Skipped"), ("failed", "Failed"))
+            for record in results.of(status)
+        ]
+        tried = [record.paper for record in results.records]
+        for cell in self.printed:
+            if cell.figures is not None and cell.figures not in tried:
+                figures = {n: v for n, v in cell.figures.items() if isinstance(v, int | float)}
+                told.append(
+                    f"In the paper, and not measured at these scales: {listed(cell.keys)} "
+                    f"({listed(figures)})."
+                )
+        return told
+
+    def _finding(self, claim: Claim, results: Results) -> Finding:
+        scale = results.scale
+        verdict, text = claim.judge(results) or ("missing", f"Run: ecoc reproduce {self.name}")
+        finding = Finding(self.name, claim.text, verdict, text, scale)
+        if scale == "smoke" and not set(self.datasets) <= set(ALWAYS_THERE):
+            text = "Only a smoke test on a stand-in for the data was run; it says nothing here."
+            return replace(finding, verdict="open", text=text)
+        if scale == "quick" and self.extra == "torch" and verdict != "missing":
+            return replace(finding, text=f"{text} Measured with small networks on a subset.")
+        return finding
+
+
+def first_or_not(ours: float, best_other: float, *, noise: float = 0.0) -> str:
+    """Whether ours comes first, as far as chance lets one say.
+
+    Examples
+    --------
+    >>> first_or_not(90.0, 80.0), first_or_not(80.0, 90.0), first_or_not(80.0, 81.0, noise=2.0)
+    ('holds', 'fails', 'open')
+    """
+    if abs(ours - best_other) <= noise:
+        return "open"
+    return "holds" if ours > best_other else "fails"
+
+
+def check_rows(name: str, rows: Any, kind: type) -> None:
+    """Refuse what is no list of rows of one length, for drawings from the data of records."""
+    good = isinstance(rows, list) and rows and all(isinstance(row, kind) for row in rows)
+    if not good or not rows[0] or any(len(row) != len(rows[0]) for row in rows):
+        raise InvalidInputError(f"{name} must be a list of rows of equal length.")

@@ -1,0 +1,71 @@
+from math import comb
+
+import pytest
+
+from ecoc.codes import exhaustive
+from ecoc.errors import InvalidInputError
+from ecoc.graphs import ConflictGraph
+from ecoc.paper import PAPER_TABLES, paper_table
+
+
+@pytest.mark.parametrize("name", PAPER_TABLES)
+def test_cells_have_distinct_keys_and_figures(name):
+    table = paper_table(name)
+    assert table.name == name
+    assert table.printed
+    keys = [tuple(sorted(cell.keys.items())) for cell in table.printed]
+    assert len(set(keys)) == len(keys)
+    assert all(cell.figures for cell in table.printed)
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [("table1", 10), ("table2", 9), ("table3", 6), ("table4", 15), ("table5", 10), ("table6", 6),
+     ("table7", 6), ("table8", 6), ("table9", 6)],
+)  # fmt: skip
+def test_no_cell_is_forgotten(name, count):
+    assert len(paper_table(name).printed) == count
+
+
+def test_figures_of_table_1_agree_with_each_other():
+    for cell in paper_table("table1").printed:
+        k, figures = cell.keys["k"], cell.figures
+        assert figures["columns"] == 2 ** (k - 1) - 1
+        assert figures["factor"] == figures["conflicts"] // figures["cliques"]
+        assert figures["conflicts"] == ConflictGraph(k, figures["rho"], "one-sided").n_edges
+    parts = paper_table("table1").figures(k=18, cover="partitioned")
+    assert parts["cliques"] == parts["cliques_part_1"] + parts["cliques_part_2"]
+    assert parts["seconds"] == pytest.approx(
+        parts["seconds_part_1"] + parts["seconds_part_2"], 1e-5
+    )
+
+
+def test_bounds_of_table_2_are_averages_where_the_solver_had_not_finished():
+    for cell in paper_table("table2").printed:
+        k, length, figures = cell.keys["k"], cell.keys["L"], cell.figures
+        average = length * (k * k // 4) // comb(k, 2)
+        assert figures["bound"] == (average if figures["gap"] else figures["best"]) <= average
+        gap = 100 * (figures["bound"] - figures["best"]) / figures["best"]
+        assert figures["gap"] == pytest.approx(gap, abs=0.5)
+
+
+@pytest.mark.parametrize("name", ["table8", "table9"])
+def test_accuracy_under_attack_falls_with_the_radius(name):
+    for cell in paper_table(name).printed:
+        values = list(cell.figures.values())
+        assert values == sorted(values, reverse=True)
+
+
+def test_percentages():
+    for name in list(PAPER_TABLES)[2:9]:
+        for cell in paper_table(name).printed:
+            assert all(0 <= value <= 100 for value in cell.figures.values())
+
+
+def test_exhaustive_code_of_the_supplement():
+    assert paper_table("figure-codebooks").printed[0].figures["rows"] == list(exhaustive(5).rows)
+
+
+def test_unknown_table():
+    with pytest.raises(InvalidInputError, match="Did you mean 'table1'"):
+        paper_table("table11")
