@@ -167,7 +167,7 @@ def test_records(experiment, tmp_path):
         if next(times_read) % 10 == 0:
             reproduction_page(records).encode()
 
-    fuzz(path, damage, read, 400)
+    fuzz(path, damage, read, 200 if experiment == "figure-boundaries" else 400)
 
 
 def test_packed_arrays():
@@ -289,7 +289,7 @@ def test_models(tmp_path):
     def damage(data, rng):
         return damaged_archive(data, rng, {"json": damaged_json, "npy": damaged_array})
 
-    fuzz(path, damage, lambda: load_model(path).predict(table, margin=True), 600)
+    fuzz(path, damage, lambda: load_model(path).predict(table, margin=True), 400)
 
 
 def test_arrays_to_attack(tmp_path):
@@ -346,7 +346,7 @@ def test_networks(small_data, tmp_path):
     network = nn.ECOCNetworkClassifier("one-vs-rest", architecture="mlp", epochs=1, random_state=0)
     network.fit(X, y).save(path)
 
-    fuzz(path, _damaged_tensors("ecoc-nn-model"), lambda: nn.load_model(path).predict(X), 1000)
+    fuzz(path, _damaged_tensors("ecoc-nn-model"), lambda: nn.load_model(path).predict(X), 600)
 
 
 @pytest.mark.parametrize("file", ["run.json", "columns.safetensors"])
@@ -377,5 +377,5 @@ def test_checkpoints(file, small_data, tmp_path):
             path.write_bytes(data)
 
     damage = damaged_json if file == "run.json" else _damaged_tensors("ecoc-nn-checkpoint")
-    fuzz(path, damage, read, 200)
+    fuzz(path, damage, read, 120)
     assert path.read_bytes() == whole
