@@ -35,7 +35,7 @@ def test_the_page_of_a_design_says_what_is_proved():
     html = design_page(design)
     assert "OPTIMAL: minimum row distance 5" in html
     assert "min column distance" in html
-    assert "HiGHS" in html
+    assert "highs" in html
     nothing = Design(design.problem, None, Status.UNKNOWN, None, None, None)
     with pytest.raises(InvalidInputError, match="no page"):
         design_page(nothing)

@@ -1,5 +1,6 @@
 import re
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 
 import pytest
@@ -68,8 +69,13 @@ def everything():
     ]
 
 
+@cache
+def whole_page():
+    return reproduction_page(everything())
+
+
 def test_page_has_every_part_and_is_sound():
-    reader = Reader(reproduction_page(everything()))
+    reader = Reader(whole_page())
     assert set(PAPER_TABLES) <= set(reader.ids)
     assert {link.removeprefix("#") for link in reader.links} <= set(reader.ids)
     assert reader.open == []
@@ -81,7 +87,7 @@ def test_page_has_every_part_and_is_sound():
 
 
 def test_page_loads_nothing_from_elsewhere():
-    page = reproduction_page(everything())
+    page = whole_page()
     assert not re.search(r"""(src|href)=["'](?!#|data:)""", page)
     assert not re.search(r"https?://|@import|url\(", page)
 
@@ -119,7 +125,7 @@ def test_no_records(write):
 def test_markdown_has_the_same_figures_as_the_page():
     results = results_by_table(everything())
     text = reproduction_markdown(everything())
-    page = reproduction_page(everything())
+    page = whole_page()
     assert all(f"## {paper_table(part).heading}" in text for part in PAPER_TABLES)
     for part in PAPER_TABLES:
         rows = paper_table(part).compare(results[part].measured).rows
