@@ -12,7 +12,7 @@ from tests.multiclass.cases import blobs
 from ecoc.cli import main
 from ecoc.cli.robustness import certify
 from ecoc.nn import ECOCNetworkClassifier
-from ecoc.robustness.certificates.task import Decoding, Method
+from ecoc.robustness.certificates.certify import BoundMethod, CertifiedDecoding
 
 X, y = blobs(n_classes=3, n_features=2, per_class=12, spread=1.0)
 X = (X - X.min()) / (X.max() - X.min())
@@ -120,7 +120,9 @@ def test_a_report_must_be_a_page(folder):
     assert "must end in .html" in result.stderr
 
 
-@pytest.mark.parametrize(("option", "choices"), [("method", Method), ("decoding", Decoding)])
+@pytest.mark.parametrize(
+    ("option", "choices"), [("method", BoundMethod), ("decoding", CertifiedDecoding)]
+)
 def test_the_choices_of_certify_are_those_of_the_library(option, choices):
     (found,) = [parameter for parameter in certify.params if parameter.name == option]
     assert list(found.type.choices) == list(get_args(choices))

@@ -9,6 +9,7 @@ from sklearn.datasets import load_digits
 from torch import nn
 
 from ecoc.design import design_codebook
+from ecoc.multiclass import Hamming, Soft
 from ecoc.nn import CodeDecoder
 
 
@@ -82,6 +83,10 @@ class CodeModel:
         self.classes_ = np.array([f"digit {i}" for i in range(10)])
         self.columns = Scaled(columns(), factor)
         self.decoding_ = decoding
+
+    @property
+    def decoder_(self):
+        return {"scores": Soft(), "hamming": Hamming()}.get(self.decoding_)
 
     def column_module(self):
         return self.columns

@@ -5,7 +5,7 @@ from tests.robustness.networks import CodeModel, codebook, columns, ordinary, sa
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.diagnostics import ErrorCorrelation
 from ecoc.robustness import PGD, View, adversarial_error_correlation
-from ecoc.robustness.victims import code_heads
+from ecoc.robustness.models import code_heads
 
 
 def test_correlation_of_natural_and_attacked_inputs():

@@ -4,9 +4,10 @@ import torch
 from tests.robustness.attacks.linear import CASES, best_margins, linear_case
 from tests.robustness.networks import ordinary, samples
 
-from ecoc.robustness import APGD, PGD
+from ecoc.errors import InvalidInputError
+from ecoc.robustness import APGD, FGSM, PGD, EveryTarget
 from ecoc.robustness.attacks.apgd import _checkpoints
-from ecoc.robustness.losses import LOSSES
+from ecoc.robustness.attacks.losses import ATTACK_LOSSES
 
 base = pytest.importorskip("pyautoattack.autopgd_base")
 
@@ -52,7 +53,7 @@ def test_losses_are_as_high_as_autoattacks(norm):
         theirs = other.attack_single_run(x, y)[2]
     found = APGD(steps=30, loss="cross-entropy")(network, x, y, epsilon=epsilon, norm=norm)
     stand = ~found.success
-    ours = LOSSES["cross-entropy"](network(found.points), y, None)
+    ours = ATTACK_LOSSES["cross-entropy"](network(found.points), y, None)
     assert stand.sum() > 60
     assert torch.allclose(ours[stand], theirs[stand], rtol=0.05, atol=1e-3)
 
@@ -62,3 +63,24 @@ def test_fewer_steps_than_plain_steps_need():
     long = PGD(steps=200, restarts=3, loss="margin")(network, x, y, epsilon=0.08)
     short = APGD(steps=30)(network, x, y, epsilon=0.08)
     assert short.success_rate >= long.success_rate - 0.02
+
+
+@pytest.mark.parametrize(("norm", "box"), CASES)
+def test_every_class_of_a_linear_model_is_tried(norm, box):
+    layer, x, y = linear_case(5)
+    best = best_margins(layer, x, y, 0.08, norm, box=box)
+    found = EveryTarget(FGSM("margin"))(layer, x, y, epsilon=0.08, norm=norm, box=box)
+    assert 0.1 < (best > 0).mean() < 0.9
+    assert np.array_equal(found.success, best > 0)
+
+
+def test_fewer_targets_are_the_likeliest():
+    network, (x, y) = ordinary(), samples(60)
+    rates = [
+        EveryTarget(APGD(steps=10, random_start=False), n)(network, x, y, epsilon=0.08).success
+        for n in (1, None)
+    ]
+    assert bool((rates[1] | ~rates[0]).all())
+    assert rates[0].double().mean() > 0.8 * rates[1].double().mean()
+    with pytest.raises(InvalidInputError, match="n_targets"):
+        EveryTarget(n_targets=0)

@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 from tests.multiclass.cases import decodings
 
 from ecoc.multiclass import Hamming, LossBased, Soft
+from ecoc.robustness.certificates.bounds import ColumnBounds
 from ecoc.robustness.certificates.classes import (
     all_bits_hold,
     flips_absorbed,
     pairs_stand,
     worst_leads,
 )
-from ecoc.robustness.certificates.columns import ColumnBounds
 from ecoc.robustness.certificates.linear import LinearBounds
-from ecoc.robustness.certificates.region import Interval, Region
 from ecoc.robustness.certificates.rules import rule_of
+from ecoc.robustness.threat import Interval, Region
 
 
 class Free(ColumnBounds):

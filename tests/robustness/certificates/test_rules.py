@@ -5,8 +5,8 @@ from tests.multiclass.cases import decodings
 
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass import Euclidean, Hamming, LossBased, LossWeighted, Soft, Votes
-from ecoc.robustness.certificates.region import Interval
 from ecoc.robustness.certificates.rules import rule_of
+from ecoc.robustness.threat import Interval
 
 RULES = {
     "soft": rule_of("soft"),

@@ -1,20 +1,20 @@
-"""Auto-PGD: gradient steps with momentum, whose length is halved where progress ends."""
+"""Auto-PGD, whose steps are halved where progress ends, and an attack on every class in turn."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import torch
 from torch import Tensor
 
 from ecoc._checks import check_choice, check_int
-from ecoc.robustness.attacks.base import Attack
-from ecoc.robustness.attacks.search import Search
-from ecoc.robustness.geometry import Ball, unit
-from ecoc.robustness.losses import LOSSES
+from ecoc.errors import InvalidInputError
+from ecoc.robustness.attacks.base import Attack, Search
+from ecoc.robustness.attacks.losses import ATTACK_LOSSES
+from ecoc.robustness.threat import Ball, unit
 
-__all__ = ["APGD"]
+__all__ = ["APGD", "EveryTarget"]
 
 _MOMENTUM = 0.75
 _SUCCESSES = 0.75
@@ -35,7 +35,7 @@ class APGD(Attack):
     restarts : int, default=1
         The number of runs on samples that still stand.
     loss : {"cross-entropy", "margin", "dlr"}, default="margin"
-        What is raised, see :data:`ecoc.robustness.losses.LOSSES`.
+        What is raised, see :data:`ecoc.robustness.ATTACK_LOSSES`.
     random_start : bool, default=True
         Whether the first run begins at a random point, as the others do, or at the sample.
 
@@ -57,7 +57,7 @@ class APGD(Attack):
     def __post_init__(self) -> None:
         check_int("steps", self.steps, minimum=1)
         check_int("restarts", self.restarts, minimum=1)
-        check_choice("loss", self.loss, LOSSES)
+        check_choice("loss", self.loss, ATTACK_LOSSES)
 
     def _run(self, search: Search) -> None:
         for restart in range(self.restarts):
@@ -141,6 +141,52 @@ class _State:
 
     def _each(self, values: Tensor) -> Tensor:
         return values.reshape(-1, *[1] * (self.points.ndim - 1))
+
+
+@dataclass(frozen=True)
+class EveryTarget(Attack):
+    """Run an attack against every other class in turn, the best-scored first.
+
+    An untargeted loss follows the class that is next at each step, and can go back and
+    forth between two. Any wrong class is a success.
+
+    Parameters
+    ----------
+    attack : Attack, default=APGD(steps=20)
+        What is run for each class.
+    n_targets : int, optional
+        The most classes; all others by default.
+
+    Examples
+    --------
+    >>> _ = torch.manual_seed(0)
+    >>> model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+    >>> x = torch.rand(10, 4)
+    >>> y = model(x).argmax(1)
+    >>> EveryTarget()(model, x, y, epsilon=1.0)
+    <AttackResult: 10 of 10 broken>
+    """
+
+    attack: Attack = field(default_factory=lambda: APGD(steps=20))
+    n_targets: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_targets is not None:
+            check_int("n_targets", self.n_targets, minimum=1)
+
+    def _run(self, search: Search) -> None:
+        if search.targets is not None:
+            raise InvalidInputError("EveryTarget chooses its targets itself; leave targets out.")
+        with torch.no_grad():
+            scores, _ = search.view(search.ball.centre)
+        order = scores.scatter(1, search.labels[:, None], -torch.inf).argsort(1, descending=True)
+        search.any_class = True
+        for place in range(min(self.n_targets or order.shape[1], order.shape[1] - 1)):
+            if not len(search.standing):
+                break
+            search.targets = order[:, place]
+            self.attack._run(search)
+        search.targets = None
 
 
 def _start(rows: Tensor, points: Tensor, value: Tensor, gradient: Tensor, epsilon: float) -> _State:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from ecoc._checks import check_choice, check_int, check_number
-from ecoc.robustness.attacks.base import Attack
-from ecoc.robustness.attacks.search import Search
-from ecoc.robustness.geometry import unit
-from ecoc.robustness.losses import LOSSES
+from ecoc.robustness.attacks.base import Attack, Search
+from ecoc.robustness.attacks.losses import ATTACK_LOSSES
+from ecoc.robustness.threat import unit
 
 __all__ = ["FGSM", "PGD"]
 
@@ -22,7 +21,7 @@ class FGSM(Attack):
     Parameters
     ----------
     loss : {"cross-entropy", "margin", "dlr"}, default="cross-entropy"
-        What is raised, see :data:`ecoc.robustness.losses.LOSSES`.
+        What is raised, see :data:`ecoc.robustness.ATTACK_LOSSES`.
 
     Examples
     --------
@@ -36,7 +35,7 @@ class FGSM(Attack):
     loss: str = "cross-entropy"
 
     def __post_init__(self) -> None:
-        check_choice("loss", self.loss, LOSSES)
+        check_choice("loss", self.loss, ATTACK_LOSSES)
 
     def _run(self, search: Search) -> None:
         rows = search.standing
@@ -61,7 +60,7 @@ class PGD(Attack):
     restarts : int, default=1
         The number of runs on samples that still stand.
     loss : {"cross-entropy", "margin", "dlr"}, default="cross-entropy"
-        What is raised, see :data:`ecoc.robustness.losses.LOSSES`.
+        What is raised, see :data:`ecoc.robustness.ATTACK_LOSSES`.
     random_start : bool, default=True
         Whether the first run begins at a random point, as the others do, or at the sample.
 
@@ -85,7 +84,7 @@ class PGD(Attack):
     def __post_init__(self) -> None:
         check_int("steps", self.steps, minimum=1)
         check_int("restarts", self.restarts, minimum=1)
-        check_choice("loss", self.loss, LOSSES)
+        check_choice("loss", self.loss, ATTACK_LOSSES)
         if self.step_size is not None:
             check_number("step_size", self.step_size, minimum=0)
 

@@ -6,10 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc.multiclass import hamming_margin
-from ecoc.robustness.certificates.columns import ColumnBounds
+from ecoc.robustness.certificates.bounds import ColumnBounds
 from ecoc.robustness.certificates.linear import LinearBounds, linear_radii
-from ecoc.robustness.certificates.region import Floats, Interval
 from ecoc.robustness.certificates.rules import DecodingRule
+from ecoc.robustness.threat import Floats, Interval
 
 __all__ = [
     "Mask",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ecoc.errors import InvalidInputError
+from ecoc.errors import UnsupportedError
 from ecoc.multiclass import (
     LOSSES,
     Decoder,
@@ -18,7 +18,7 @@ from ecoc.multiclass import (
     Soft,
     Votes,
 )
-from ecoc.robustness.certificates.region import Floats, Interval
+from ecoc.robustness.threat import Floats, Interval
 
 __all__ = ["DecodingRule", "rule_of"]
 
@@ -195,7 +195,7 @@ def rule_of(decoding: str | Decoder) -> DecodingRule:
         return DecodingRule(decoder, loss, unused=1.0, normalise=decoder.normalise)
     if kind is LossBased and isinstance(decoder, LossBased) and decoder.loss in _MONOTONE:
         return DecodingRule(decoder, decoder.loss, normalise=decoder.normalise)
-    raise InvalidInputError(
+    raise UnsupportedError(
         f"There is no certificate for decoding by {decoder!r}. Use decoding='soft', 'logits', "
         "'hamming' or 'all-bits', or a model that decodes by Hamming, Votes, Soft, Euclidean or "
         "LossBased with any loss but 'squared'."

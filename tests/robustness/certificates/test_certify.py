@@ -17,8 +17,7 @@ from torch import nn
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass import ECOCClassifier, Hamming, Soft
 from ecoc.nn import ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier, mlp
-from ecoc.robustness import evaluate_robustness
-from ecoc.robustness.certify import Smoothing, certified_radii, certify
+from ecoc.robustness import Smoothing, certified_radii, certify, evaluate_robustness
 
 TINY = functools.partial(mlp, hidden=(8, 6))
 
@@ -329,7 +328,7 @@ def test_what_cannot_be_is_refused():
         (ordinary, {"method": "linear"}, "is not for networks"),
         (ordinary, {"decoding": "hamming"}, "needs the columns of a codebook"),
         (ordinary, {"method": "smoothing", "norm": "l2"}, "'smoothing' needs the columns"),
-        ("model", {}, "must be a fitted ECOCClassifier"),
+        ("model", {}, "must be a fitted classifier"),
     ):
         with pytest.raises(InvalidInputError, match=text):
             certify(model, X, **{"epsilons": [0.1], **options})
