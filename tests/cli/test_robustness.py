@@ -97,6 +97,14 @@ def test_errors(folder, model, data, message):
     assert message in result.stderr
 
 
+def test_bad_samples_are_no_reason_to_go_without_certificates(folder):
+    np.savez(folder / "wild.npz", X=np.full((3, 2), 99.0), y=np.array([0, 1, 2]))
+    model, data = folder / "network.safetensors", folder / "wild.npz"
+    result = ecoc("attack", model, "--data", data, "--eps", "0.1", expect=1)
+    assert "must lie in the box" in result.stderr
+    assert "no certificates" not in result.stderr
+
+
 def test_radii_must_be_numbers(folder):
     result = ecoc(
         "certify", folder / "table.skops", "--data", folder / "data.csv", "--eps", "a", expect=2
