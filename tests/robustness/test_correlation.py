@@ -18,7 +18,7 @@ def test_correlation_of_natural_and_attacked_inputs():
     )
     assert np.array_equal(found.natural.paper, natural.paper, equal_nan=True)
     heads = code_heads(codebook().matrix)
-    view = View(columns(), heads["logits"], heads["scores"])
+    view = View(columns(), heads["logits"], heads["soft"])
     points = attack(view, x, y, epsilon=0.1).points
     attacked = ErrorCorrelation.from_scores(
         columns()(points).detach().numpy(), codebook().matrix, y.numpy()

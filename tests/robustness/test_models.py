@@ -73,7 +73,7 @@ def test_a_classifier_that_only_predicts_is_enough():
 
 def test_networks_with_columns_have_all_heads():
     attacked, (x, y) = attacked_model(CodeModel(), None), samples()
-    forms = {"scores", "log", "log-likelihood", "logits"}
+    forms = {"soft", "log", "log-likelihood", "logits"}
     assert set(attacked.heads) == forms | {"tempered", "tempered-log", "sharp"}
     labels = attacked.places(np.array([f"digit {i}" for i in y]), len(y))
     assert torch.equal(labels, y)
@@ -97,9 +97,9 @@ def test_ordinary_networks_have_their_logits():
 def test_equation_20_is_a_sum_and_a_mean_for_ternary_codes():
     logits = torch.tensor([[1.0, -2.0, 0.5]])
     r = torch.sigmoid(logits[0])
-    binary = code_heads(np.array([[1, 1, 1], [1, -1, -1]], dtype=np.int8))["scores"](logits)
+    binary = code_heads(np.array([[1, 1, 1], [1, -1, -1]], dtype=np.int8))["soft"](logits)
     assert binary.tolist()[0] == pytest.approx([float(r.sum()), float(r[0] + 2 - r[1] - r[2])])
-    ternary = code_heads(one_vs_one(3).matrix)["scores"](logits)
+    ternary = code_heads(one_vs_one(3).matrix)["soft"](logits)
     assert ternary.tolist()[0][0] == pytest.approx(float(r[0] + r[1]) / 2)
 
 

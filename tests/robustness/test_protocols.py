@@ -8,7 +8,7 @@ from ecoc.robustness.protocols import paper_stage, strong_stages
 
 def test_the_papers_attack_is_as_its_text_says():
     stage = paper_stage(attacked_model(CodeModel(), None))
-    assert (stage.name, stage.head) == ("pgd-ce-scores", "scores")
+    assert (stage.name, stage.head) == ("pgd-ce-soft", "soft")
     assert stage.attack == PGD(steps=100, loss="cross-entropy", random_start=False)
     assert paper_stage(attacked_model(ordinary(), None), 30).name == "pgd-ce-logits"
 
@@ -21,8 +21,8 @@ def test_the_battery_has_what_gets_around_saturation():
         "pgd-cw-logits",
         "apgd-cw-logits",
         "apgd-ce-log",
-        "apgd-ce-scores",
-        "apgd-cw-scores",
+        "apgd-ce-soft",
+        "apgd-cw-soft",
         "every-target-cw-sharp",
     } <= set(names)
     # Whatever needs no gradients comes after all that do.

@@ -148,7 +148,9 @@ def attack(
 )
 @click.option(
     "--decoding",
-    type=click.Choice(["model", "soft", "logits", "hamming", "hamming-count", "all-bits"]),
+    type=click.Choice(
+        ["model", "soft", "normalised-linear", "hamming", "hamming-count", "all-bits"]
+    ),
     default="model",
     show_default=True,
 )

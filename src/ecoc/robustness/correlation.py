@@ -11,6 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from ecoc._checks import RandomState
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.diagnostics import ErrorCorrelation
 from ecoc.robustness.attacks import APGD, Attack
@@ -69,7 +70,7 @@ def adversarial_error_correlation(
     head: str = "logits",
     norm: Norm = "linf",
     box: Box = (0.0, 1.0),
-    random_state: int = 0,
+    random_state: RandomState = 0,
     batch_size: int = 256,
 ) -> AttackedCorrelation:
     """Measure how the errors of columns go together on natural and on attacked inputs.
@@ -87,11 +88,11 @@ def adversarial_error_correlation(
         APGD with margin loss by default.
     head : str, default="logits"
         The form of class scores that it pushes on: ``"logits"``, ``"sharp"``, ``"tempered"``,
-        ``"tempered-log"``, ``"log-likelihood"``, ``"log"`` or ``"scores"``.
+        ``"tempered-log"``, ``"log-likelihood"``, ``"log"`` or ``"soft"``.
     norm, box, batch_size
         As for :func:`ecoc.robustness.evaluate_robustness`.
-    random_state : int, default=0
-        Seed of the attack.
+    random_state : int, Generator or None, default=0
+        The source of randomness.
 
     Returns
     -------
@@ -128,7 +129,7 @@ def adversarial_error_correlation(
             epsilon=epsilon,
             norm=norm,
             box=box,
-            generator=random_state,
+            random_state=random_state,
             batch_size=batch_size,
         )
         natural, accuracy = _seen(target, target.matrix, samples, labels, batch_size)

@@ -366,7 +366,7 @@ class _Evaluation:
                 epsilon=epsilon,
                 norm=self.norm,
                 box=self.box,
-                generator=self._seed_of(stage, epsilon, batch),
+                random_state=self._seed_of(stage, epsilon, batch),
                 batch_size=self.batch_size,
             )
             if found.n_gradients:

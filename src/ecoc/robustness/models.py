@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from ecoc._checks import listing
+from ecoc.codes import Codebook
 from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.multiclass import Decoder, LossBased, SelfHealing
 from ecoc.multiclass.pipelines import open_pipeline, transformed
@@ -64,7 +65,7 @@ class ModelAdapter:
         The labels; places among the outputs if None.
     column_scores : callable
         From inputs to the scores of the columns, or of the classes if there is no codebook.
-    matrix : array of shape (n_classes, n_columns), optional
+    codebook : Codebook, optional
         The codebook, if there is one.
     decoder : Decoder
         What decides from them; without a codebook by the largest score.
@@ -90,7 +91,7 @@ class ModelAdapter:
 
     classes: npt.NDArray[Any] | None
     column_scores: Scores
-    matrix: npt.NDArray[np.int8] | None = None
+    codebook: Codebook | None = None
     decoder: Decoder = _LARGEST
     predict: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] | None = None
     estimators: Sequence[Any] = ()
@@ -101,6 +102,11 @@ class ModelAdapter:
     input_shape: tuple[int, ...] | None = None
     may_reject: bool = False
     closed: str = ""
+
+    @property
+    def matrix(self) -> npt.NDArray[np.int8] | None:
+        """The matrix of the codebook."""
+        return None if self.codebook is None else self.codebook.matrix
 
 
 def adapt(model: Any) -> ModelAdapter:
@@ -183,15 +189,14 @@ class _Rounding(nn.Module):
 
 def _code_network(model: Any) -> ModelAdapter:
     columns = model.column_module()
-    matrix = model.codebook_.matrix
     return ModelAdapter(
         classes=model.classes_,
         column_scores=_asked(columns),
-        matrix=matrix,
+        codebook=model.codebook_,
         decoder=model.decoder_,
         predict=model.predict,
         module=columns,
-        decision=CodeDecoder(matrix, model.decoding_).to(_placed(columns)[1]),
+        decision=CodeDecoder(model.codebook_, model.decoding_).to(_placed(columns)[1]),
         networks=list(columns.networks) if isinstance(columns, ColumnEnsemble) else [columns],
         input_shape=_given_shape(model),
     )
@@ -217,7 +222,7 @@ def _code_classifier(model: Any) -> ModelAdapter:
     return ModelAdapter(
         classes=model.classes_,
         column_scores=model.column_scores,
-        matrix=model.codebook_.matrix,
+        codebook=model.codebook_,
         decoder=model.decoder_,
         predict=model.predict,
         estimators=model.estimators_,
@@ -552,15 +557,16 @@ def tempered(decoder: Head, sharpness: float = 1.0) -> Head:
 def code_heads(matrix: npt.NDArray[np.int8], device: torch.device | None = None) -> dict[str, Head]:
     """All forms of class scores that come from the logits of columns.
 
-    ``"scores"`` is equation 20 as the paper prints it: sums, and means for ternary codes.
+    ``"soft"`` is equation 20 as the paper prints it: sums, and means for ternary codes.
     """
     ternary = bool((matrix == 0).any())
-    heads: dict[str, Head] = {
-        output: CodeDecoder(matrix, output, normalise=ternary).to(device)
-        for output in ("scores", "log", "logits", "log-likelihood")
-    }
-    return heads | {
+    return {
+        "soft": CodeDecoder(matrix, "soft", normalise=ternary).to(device),
+        "log": CodeDecoder(matrix, "log-soft", normalise=ternary).to(device),
+        # The logits of classes, as networks without a code have them.
+        "logits": CodeDecoder(matrix, "normalised-linear").to(device),
+        "log-likelihood": CodeDecoder(matrix, "normalised-logistic", normalise=ternary).to(device),
         "tempered": tempered(CodeDecoder(matrix).to(device)),
         "sharp": tempered(CodeDecoder(matrix).to(device), sharpness=10.0),
-        "tempered-log": tempered(CodeDecoder(matrix, "log-likelihood").to(device)),
+        "tempered-log": tempered(CodeDecoder(matrix, "normalised-logistic").to(device)),
     }

@@ -60,7 +60,7 @@ def paper_stage(model: AttackedModel, steps: int = 100) -> AttackStage:
     It starts at the sample, as their released code does. A model without a codebook is
     attacked on its logits.
     """
-    head = "scores" if "scores" in model.heads else "logits"
+    head = "soft" if "soft" in model.heads else "logits"
     return _stage(PGD(steps=steps, loss="cross-entropy", random_start=False), head)
 
 
@@ -72,7 +72,7 @@ def strong_stages(model: AttackedModel, n_classes: int) -> list[AttackStage]:
     """
     if model.is_black_box:
         return black_box_stages()
-    coded = "scores" in model.heads
+    coded = "soft" in model.heads
     stages = [
         _stage(PGD(steps=20, loss="margin", random_start=False), "logits"),
         _stage(APGD(steps=50), "logits"),
@@ -83,8 +83,8 @@ def strong_stages(model: AttackedModel, n_classes: int) -> list[AttackStage]:
             _stage(APGD(steps=30), "tempered"),
             _stage(APGD(steps=30, loss="cross-entropy"), "tempered-log"),
             _stage(APGD(steps=30, loss="cross-entropy"), "log"),
-            _stage(APGD(steps=30, loss="cross-entropy"), "scores"),
-            _stage(APGD(steps=30), "scores"),
+            _stage(APGD(steps=30, loss="cross-entropy"), "soft"),
+            _stage(APGD(steps=30), "soft"),
         ]
     else:
         stages.append(_stage(APGD(steps=50, loss="cross-entropy"), "logits"))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from ecoc._checks import check_choice, check_int
+from ecoc._checks import RandomState, check_choice, check_int, check_seed
 from ecoc.errors import EcocError, InvalidInputError
 from ecoc.robustness.attacks.losses import ATTACK_LOSSES, best_other
 from ecoc.robustness.models import View, as_view
@@ -186,7 +186,7 @@ class Attack(ABC):
         box: Box = (0.0, 1.0),
         targets: npt.ArrayLike | Tensor | None = None,
         accept: Literal["target", "any"] = "target",
-        generator: torch.Generator | int = 0,
+        random_state: RandomState = 0,
         batch_size: int = 512,
     ) -> AttackResult:
         """Look for misclassified points near samples.
@@ -210,8 +210,8 @@ class Attack(ABC):
             The class that each sample is to be taken for.
         accept : {"target", "any"}, default="target"
             Whether with targets only the target is a success, or every wrong class.
-        generator : torch.Generator or int, default=0
-            The source of randomness, or its seed.
+        random_state : int, Generator or None, default=0
+            The source of randomness.
         batch_size : int, default=512
             How many samples are attacked together.
 
@@ -227,8 +227,11 @@ class Attack(ABC):
         goals = None if targets is None else _as_classes("targets", targets, samples)
         any_class = check_choice("accept", accept, ("target", "any")) == "any"
         check_int("batch_size", batch_size, minimum=1)
-        if not isinstance(generator, torch.Generator):
-            generator = torch.Generator().manual_seed(check_int("generator", generator))
+        generator, seed = torch.Generator(), check_seed(random_state)
+        if seed is None:
+            generator.seed()
+        else:
+            generator.manual_seed(seed)
         ball = Ball(samples, epsilon, norm, box)
         searches = []
         for rows in batches(torch.arange(len(samples), device=samples.device), batch_size):

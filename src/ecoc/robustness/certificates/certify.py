@@ -13,22 +13,23 @@ import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_choice, check_int, check_number, check_random_state
 from ecoc.errors import InvalidInputError, UnsupportedError
-from ecoc.multiclass import Soft
+from ecoc.multiclass import make_decoder
 from ecoc.nn.intervals import supports_intervals
 from ecoc.robustness.certificates.bounds import BoundsMaker, ColumnBounds, check_formulas
 from ecoc.robustness.certificates.certification import Certification
-from ecoc.robustness.certificates.classes import (
+from ecoc.robustness.certificates.crown import CrownBounds, affine_blocks
+from ecoc.robustness.certificates.decisions import (
+    DecodingRule,
     Mask,
     all_bits_hold,
     flips_absorbed,
     linear_radii_of_leads,
     pairs_stand,
+    rule_of,
 )
-from ecoc.robustness.certificates.crown import CrownBounds, affine_blocks
 from ecoc.robustness.certificates.ibp import IntervalBounds
 from ecoc.robustness.certificates.linear import LinearBounds, linear_columns
 from ecoc.robustness.certificates.rbf import rbf_columns
-from ecoc.robustness.certificates.rules import DecodingRule, rule_of
 from ecoc.robustness.certificates.smoothing import SmoothedBounds, Smoothing, count_votes
 from ecoc.robustness.models import ModelAdapter, adapt
 from ecoc.robustness.threat import Box, Floats, Norm, Region, check_epsilons
@@ -36,13 +37,15 @@ from ecoc.robustness.threat import Box, Floats, Norm, Region, check_epsilons
 __all__ = ["certified_radii", "certify"]
 
 BoundMethod = Literal["auto", "linear", "rbf", "ibp", "crown", "smoothing"]
-CertifiedDecoding = Literal["model", "soft", "logits", "hamming", "hamming-count", "all-bits"]
+CertifiedDecoding = Literal[
+    "model", "soft", "normalised-linear", "hamming", "hamming-count", "all-bits"
+]
 
 BOUND_METHODS: tuple[BoundMethod, ...] = ("auto", "linear", "rbf", "ibp", "crown", "smoothing")
 CERTIFIED_DECODINGS: tuple[CertifiedDecoding, ...] = (
     "model",
     "soft",
-    "logits",
+    "normalised-linear",
     "hamming",
     "hamming-count",
     "all-bits",
@@ -104,8 +107,8 @@ def certify(
 
         - ``"model"``: as the model decides (``"hamming"`` for smoothing).
         - ``"soft"``: the scores of equation 20.
-        - ``"logits"``: codeword times logits. Leads are bounded as a whole, not column by
-          column, where the bounds can do it.
+        - ``"normalised-linear"``: codeword times scores. Leads are bounded as a whole, not
+          column by column, where the bounds can do it.
         - ``"hamming"``: the nearest codeword, bounded pair by pair of classes: only columns
           that tell the two apart count.
         - ``"hamming-count"``: the same by counting how many columns can change sides, the
@@ -210,8 +213,8 @@ def certified_radii(
 ) -> Floats:
     """The radius within which the decision for each sample is proved not to change.
 
-    By bisection, which for linear columns under a linear decoding such as ``"logits"`` starts
-    from the exact radius in closed form and mostly ends there.
+    By bisection, which for linear columns under a linear decoding such as
+    ``"normalised-linear"`` starts from the exact radius in closed form and mostly ends there.
 
     Parameters
     ----------
@@ -428,20 +431,22 @@ def _codewords(model: ModelAdapter, points: Floats) -> tuple[npt.NDArray[Any], F
 
 
 def _rule(model: ModelAdapter, decoding: str, *, smoothed: bool) -> DecodingRule:
-    if model.matrix is None:
-        if smoothed or decoding not in {"model", "logits"}:
+    if model.codebook is None:
+        if smoothed or decoding != "model":
             asked = "method='smoothing'" if smoothed else f"decoding={decoding!r}"
             raise UnsupportedError(
                 f"{asked} needs the columns of a codebook, which an ordinary network does not have."
             )
         return rule_of(model.decoder)
     if decoding in {"hamming", "hamming-count", "all-bits"}:
-        return rule_of("hamming")
+        return rule_of(make_decoder("hamming", model.codebook, "decision_function"))
+    if not smoothed and decoding == "model":
+        return rule_of(model.decoder)
     if not smoothed:
-        return rule_of(model.decoder if decoding == "model" else decoding)
+        return rule_of(make_decoder(decoding, model.codebook, "decision_function"))
     if decoding == "soft":
         # Shares of answers are probabilities already.
-        return rule_of(Soft(logistic=False))
+        return rule_of(make_decoder("soft", model.codebook, "predict_proba"))
     raise InvalidInputError(
         f"decoding={decoding!r} cannot be smoothed; use 'soft', 'hamming', 'hamming-count' or "
         "'all-bits'."
