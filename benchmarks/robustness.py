@@ -131,7 +131,7 @@ def table(data: Data, options: argparse.Namespace) -> None:
     )
     print(f"{'':16}{'clean':>7}  {'protocol':9}" + "".join(f"{e:>7g}" for e in (*epsilons, 1.0)))
     for name, make in networks(options).items():
-        model = trained(name, make, data, options).set_params(decoding="scores")
+        model = trained(name, make, data, options).set_params(decoding="soft")
         result = attacked(model, data, options, (*epsilons, 1.0))
         clean = model.score(data.test, data.y_test)
         for protocol, values in (("paper", result.paper), ("strong", result.attacked)):
@@ -145,8 +145,9 @@ def table(data: Data, options: argparse.Namespace) -> None:
 def masked(data: Data, options: argparse.Namespace) -> None:
     """A model whose last layers are multiplied by 50 hides its gradients.
 
-    Decoded by logits or by Hamming distance it decides as before. The sum of probabilities
-    becomes a count of labels, so there the scaled model is compared with Hamming decoding.
+    Decoded by codewords times logits or by Hamming distance it decides as before. The sum of
+    probabilities becomes a count of labels, so there the scaled model is compared with Hamming
+    decoding.
     """
     name, make = next(iter(networks(options).items()))
     model = trained(name, make, data, options)
@@ -160,11 +161,11 @@ def masked(data: Data, options: argparse.Namespace) -> None:
     heads = [f"{protocol} {e:g}" for e in epsilons for protocol in ("paper", "strong")]
     print(f"{'masked gradients':32}" + "".join(f"{head:>13}" for head in heads))
     rows = (
-        ("logits, as trained", model, "logits"),
-        ("logits, times 50", scaled, "logits"),
+        ("linear, as trained", model, "normalised-linear"),
+        ("linear, times 50", scaled, "normalised-linear"),
         ("hamming, as trained", model, "hamming"),
-        ("scores, as trained", model, "scores"),
-        ("scores, times 50", scaled, "scores"),
+        ("soft, as trained", model, "soft"),
+        ("soft, times 50", scaled, "soft"),
     )
     for label, network, decoding in rows[:2] if options.smoke else rows:
         network.set_params(decoding=decoding)
@@ -194,7 +195,7 @@ def ibp(data: Data, options: argparse.Namespace) -> None:
     print(f"{'':34}{'seconds':>9}{'clean':>8}" + "".join(f"{head:>13}" for head in heads))
     design = design_codebook(10, 20, min_column_distance=3, random_state=0)
     code = ECOCNetworkClassifier(design, **settings)
-    forms = ("soft", "logits", "hamming", "all-bits")
+    forms = ("soft", "normalised-linear", "hamming", "all-bits")
     spent = certified_rows("code, 20 networks", code, forms, data, options)
     shared = ECOCNetworkClassifier(design, shared_trunk=True, **settings)
     certified_rows("code, shared trunk", shared, forms, data, options)
@@ -236,7 +237,7 @@ def certified_rows(
         accuracies = list(found.certified_accuracy or ())
         if decoding != "all-bits":  # which abstains, and so is no classifier to attack
             if decoding != "model":
-                model.set_params(decoding={"soft": "scores"}.get(decoding, decoding))
+                model.set_params(decoding=decoding)
             # Raises if an attack breaks what was proved to stand.
             accuracies += attacked(model, data, options, CERTIFIED, found.radii).attacked
         cells = "".join(f"{100 * value:13.1f}" for value in accuracies)

@@ -80,7 +80,7 @@ def trunk_cost(data: str | None) -> None:
         wrong = column_errors(model, test, test_labels).rates
         phi = error_correlation(model, test, test_labels).mean_phi
         attack = PGD(steps=40 if data else 2, loss="margin")
-        module = model.as_module("logits")
+        module = model.as_module("normalised-linear")
         left = [
             1 - attack(module, test[:300], test_labels[:300], epsilon=radius).success_rate
             for radius in (0.05, 0.1, 0.15)
@@ -142,9 +142,9 @@ def main() -> None:
 
     batch = torch.from_numpy(pictures[:128])
     forms = {
-        "sequential": models["sequential"].as_module("logits"),
-        "stacked": models["sequential"].as_module("logits", stacked=True),
-        "shared trunk": models["shared trunk"].as_module("logits"),
+        "sequential": models["sequential"].as_module("normalised-linear"),
+        "stacked": models["sequential"].as_module("normalised-linear", stacked=True),
+        "shared trunk": models["shared trunk"].as_module("normalised-linear"),
     }
     steps: dict[str, list[float]] = {name: [] for name in forms}
     for _ in range(1 + 5 * repeats):

@@ -12,6 +12,7 @@ __all__ = [
     "SolverError",
     "TimeLimitError",
     "TooLargeError",
+    "UnsupportedError",
     "VerificationError",
 ]
 
@@ -26,6 +27,13 @@ class InvalidInputError(EcocError, ValueError):
 
 class InvalidCodebookError(InvalidInputError):
     """A matrix is not a codebook; the message names its rows or columns."""
+
+
+class UnsupportedError(InvalidInputError):
+    """What was asked for is sound, but not known for this model; the message says for which.
+
+    Whoever has another way for such models catches this, and no other invalid input with it.
+    """
 
 
 class FileFormatError(EcocError, ValueError):

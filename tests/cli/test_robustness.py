@@ -12,7 +12,7 @@ from tests.multiclass.cases import blobs
 from ecoc.cli import main
 from ecoc.cli.robustness import certify
 from ecoc.nn import ECOCNetworkClassifier
-from ecoc.robustness.certificates.task import Decoding, Method
+from ecoc.robustness.certificates.certify import BoundMethod, CertifiedDecoding
 
 X, y = blobs(n_classes=3, n_features=2, per_class=12, spread=1.0)
 X = (X - X.min()) / (X.max() - X.min())
@@ -97,6 +97,14 @@ def test_errors(folder, model, data, message):
     assert message in result.stderr
 
 
+def test_bad_samples_are_no_reason_to_go_without_certificates(folder):
+    np.savez(folder / "wild.npz", X=np.full((3, 2), 99.0), y=np.array([0, 1, 2]))
+    model, data = folder / "network.safetensors", folder / "wild.npz"
+    result = ecoc("attack", model, "--data", data, "--eps", "0.1", expect=1)
+    assert "must lie in the box" in result.stderr
+    assert "no certificates" not in result.stderr
+
+
 def test_radii_must_be_numbers(folder):
     result = ecoc(
         "certify", folder / "table.skops", "--data", folder / "data.csv", "--eps", "a", expect=2
@@ -120,7 +128,9 @@ def test_a_report_must_be_a_page(folder):
     assert "must end in .html" in result.stderr
 
 
-@pytest.mark.parametrize(("option", "choices"), [("method", Method), ("decoding", Decoding)])
+@pytest.mark.parametrize(
+    ("option", "choices"), [("method", BoundMethod), ("decoding", CertifiedDecoding)]
+)
 def test_the_choices_of_certify_are_those_of_the_library(option, choices):
     (found,) = [parameter for parameter in certify.params if parameter.name == option]
     assert list(found.type.choices) == list(get_args(choices))

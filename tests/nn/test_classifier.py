@@ -50,9 +50,9 @@ def test_prediction_attack_and_decoder_are_one(fitted):
 
 def test_decoding_can_be_changed_after_training(fitted):
     X, _ = digits()
-    assert fitted.decoding_ == "log-likelihood"
-    paper = copy.deepcopy(fitted).set_params(decoding="scores")
-    assert paper.decoding_ == "scores"
+    assert fitted.decoding_ == "normalised-logistic"
+    paper = copy.deepcopy(fitted).set_params(decoding="soft")
+    assert paper.decoding_ == "soft"
     agreement = (1 + np.tanh(fitted.column_scores(X) / 2)[:, None] * TERNARY) / 2
     used = np.asarray(TERNARY) != 0
     means = (agreement * used).sum(axis=2) / used.sum(axis=1)
@@ -87,7 +87,7 @@ def test_every_form_is_offered_to_other_tools(fitted, output):
 def test_what_is_done_to_a_module_leaves_the_model_alone(fitted):
     X, _ = digits()
     before = fitted.decision_function(X)
-    module = fitted.as_module("log").double()
+    module = fitted.as_module("log-soft").double()
     assert module(torch.from_numpy(X).double()).dtype == torch.float64
     for parameter in module.parameters():
         assert not parameter.requires_grad
@@ -181,7 +181,7 @@ def two_outputs(input_shape, n_outputs):
         ({"schedule": "cosin"}, "Did you mean 'cosine'"),
         ({"training": "robust"}, "training must be one of"),
         ({"strategy": "process"}, "Did you mean 'processes'"),
-        ({"decoding": "score"}, "Did you mean 'scores'"),
+        ({"decoding": "sof"}, "Did you mean 'soft'"),
         ({"attack_through": "code"}, "attack_through must be one of"),
         ({"device": "gpu"}, "device must be 'auto'"),
         ({"augment": 3}, "augment must be a function"),

@@ -24,13 +24,13 @@ def by_hand(output, matrix, place, sample, normalise):
     divisor = len(used) if normalise else 1
     if output == "hamming":
         return -sum((1 - m * np.sign(z)) / 2 for m, z in zip(row, sample, strict=True))
-    if output == "logits":
+    if output == "normalised-linear":
         ternary = normalise and not matrix.all()
         return sum(m * z for m, z in used) / (len(used) if ternary else 1)
-    if output == "log-likelihood":
+    if output == "normalised-logistic":
         return sum(map(log, sides)) / divisor
     score = sum(sides) / divisor
-    return log(score) if output == "log" else score
+    return log(score) if output == "log-soft" else score
 
 
 @given(case=decodings())
@@ -54,7 +54,7 @@ def test_scores_are_those_of_the_soft_decoder(case):
     assert found == pytest.approx(Soft()(scores, code.matrix))
 
 
-@pytest.mark.parametrize("output", ["scores", "log", "log-likelihood", "logits"])
+@pytest.mark.parametrize("output", ["soft", "log-soft", "normalised-logistic", "normalised-linear"])
 def test_gradients_against_differences(output):
     code = [[1, 1, 1, 0], [1, -1, -1, 1], [-1, 1, 0, -1]]
     logits = torch.randn(3, 4, dtype=torch.float64, generator=torch.manual_seed(0))
@@ -80,9 +80,9 @@ def test_where_the_score_is_saturated_the_log_still_has_a_gradient():
         loser = CodeDecoder(code, output)(logits)[0, 1]
         return torch.autograd.grad(loser, logits)[0]
 
-    assert not gradient("scores").any()
-    assert gradient("log") == pytest.approx(torch.tensor([[-0.5, -0.5]]), rel=1e-5)
-    assert gradient("log-likelihood") == pytest.approx(torch.tensor([[-0.5, -0.5]]))
+    assert not gradient("soft").any()
+    assert gradient("log-soft") == pytest.approx(torch.tensor([[-0.5, -0.5]]), rel=1e-5)
+    assert gradient("normalised-logistic") == pytest.approx(torch.tensor([[-0.5, -0.5]]))
 
 
 def test_of_r_and_1_minus_r_the_smaller_keeps_its_gradient_on_both_sides():
@@ -101,8 +101,8 @@ def test_hamming_has_no_gradient_and_says_so():
 
 
 def test_it_prints_its_shape_and_moves_with_the_model():
-    decoder = CodeDecoder([[1, 1], [1, -1], [-1, 1]], "log")
-    assert repr(decoder) == "CodeDecoder(3 classes, 2 columns, 'log')"
+    decoder = CodeDecoder([[1, 1], [1, -1], [-1, 1]], "log-soft")
+    assert repr(decoder) == "CodeDecoder(3 classes, 2 columns, 'log-soft')"
     assert decoder.double().code.dtype == torch.float64
     assert not decoder.state_dict()
 
@@ -110,7 +110,7 @@ def test_it_prints_its_shape_and_moves_with_the_model():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: CodeDecoder([[1, 1], [1, -1]], "score"), "Did you mean 'scores'"),
+        (lambda: CodeDecoder([[1, 1], [1, -1]], "sof"), "Did you mean 'soft'"),
         (lambda: CodeDecoder([[1, 2], [1, -1]]), "Entries must be -1, 0 or"),
         (lambda: CodeDecoder([[1, -1], [0, 0]]), "use every class"),
         (lambda: CodeDecoder([[1, 1], [1, -1]])(torch.zeros(2, 3)), r"shape \(n_samples, 2\)"),

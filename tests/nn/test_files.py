@@ -28,7 +28,7 @@ def stored(tmp_path_factory):
         ECOCNetworkClassifier(architecture="mlp", **QUICK),
         ECOCNetworkClassifier(one_vs_rest(4), architecture="small-cnn", **QUICK),
         ECOCNetworkClassifier(TERNARY, architecture="mlp", shared_trunk=True, **QUICK),
-        MulticlassTwin("one-vs-one", architecture="mlp", decoding="logits", **QUICK),
+        MulticlassTwin("one-vs-one", architecture="mlp", decoding="normalised-linear", **QUICK),
         NetworkClassifier("mlp", validation_fraction=0.2, input_range=(-1, 2), **QUICK),
     ],
     ids=repr,

@@ -51,7 +51,7 @@ def test_the_attack_of_a_linear_column_is_the_worst_case():
 
 @pytest.mark.parametrize("through", ["column", "decoder"])
 def test_attacks_stay_in_ball_and_box_and_raise_the_loss(through):
-    decoder = CodeDecoder(TERNARY, "logits") if through == "decoder" else None
+    decoder = CodeDecoder(TERNARY, "normalised-linear") if through == "decoder" else None
     objective = ColumnObjective(CODE, independent=False, decoder=decoder)
     module, samples = ColumnEnsemble(members()), batch()
     found = attacked_inputs(module, objective, samples, ATTACK)

@@ -21,7 +21,7 @@ def test_the_ordinary_network_offers_its_forms():
     assert model.score(X, y) > 0.8
     inputs = torch.from_numpy(X[:4])
     logits = model.as_module()(inputs)
-    assert torch.allclose(model.as_module("scores")(inputs), logits.softmax(dim=1))
-    assert torch.allclose(model.as_module("log")(inputs), logits.log_softmax(dim=1))
+    assert torch.allclose(model.as_module("probabilities")(inputs), logits.softmax(dim=1))
+    assert torch.allclose(model.as_module("log-probabilities")(inputs), logits.log_softmax(dim=1))
     with pytest.raises(InvalidInputError, match="output must be one of"):
         model.as_module("hamming")

@@ -42,7 +42,7 @@ def test_what_attackers_maximise():
     n_used = (CODE[TARGETS] != 0).sum(dim=0)
     expected = (columns.losses(OUTPUTS, TARGETS) * n_used).sum()
     assert columns.attack_loss(OUTPUTS, TARGETS).item() == pytest.approx(expected.item(), rel=1e-5)
-    decoder = CodeDecoder(TERNARY, "logits")
+    decoder = CodeDecoder(TERNARY, "normalised-linear")
     through = ColumnObjective(CODE, decoder=decoder).attack_loss(OUTPUTS, TARGETS)
     classes = ClassObjective(decoder)
     assert through.item() == pytest.approx(6 * classes.losses(OUTPUTS, TARGETS).item(), rel=1e-5)

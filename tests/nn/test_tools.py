@@ -27,7 +27,7 @@ def check(model, inputs, targets, attacked):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("output", ["scores", "log", "logits"])
+@pytest.mark.parametrize("output", ["soft", "log-soft", "normalised-linear"])
 def test_foolbox_attacks_a_model(model, output):
     foolbox = pytest.importorskip("foolbox")
     X, y = digits()
@@ -44,7 +44,11 @@ def test_autoattack_attacks_a_model(model):
     X, y = digits()
     inputs, targets = torch.from_numpy(X[:40]), torch.from_numpy(y[:40])
     attack = autoattack.AutoAttack(
-        model.as_module("logits"), eps=EPSILON, version="custom", attacks=["apgd-ce"], seed=0
+        model.as_module("normalised-linear"),
+        eps=EPSILON,
+        version="custom",
+        attacks=["apgd-ce"],
+        seed=0,
     )
     attacked, _ = attack.run_standard_evaluation(inputs, targets)
     check(model, inputs, targets, attacked)
@@ -57,7 +61,7 @@ def test_the_adversarial_robustness_toolbox_attacks_a_model(model):
     X, y = digits()
     inputs, targets = torch.from_numpy(X[:40]), torch.from_numpy(y[:40])
     wrapped = classification.PyTorchClassifier(
-        model.as_module("logits"),
+        model.as_module("normalised-linear"),
         loss=torch.nn.CrossEntropyLoss(),
         input_shape=inputs.shape[1:],
         nb_classes=len(model.classes_),

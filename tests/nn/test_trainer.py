@@ -65,7 +65,7 @@ def test_a_column_is_trained_on_the_classes_it_uses():
 
 def test_networks_are_trained_together_through_the_decoder():
     trained, expected = (ColumnEnsemble([network(s) for s in range(3)]) for _ in range(2))
-    decoder = CodeDecoder(TERNARY, "log")
+    decoder = CodeDecoder(TERNARY, "log-soft")
     train(Unit("twin", trained, ClassObjective(decoder)), data(), SGD)
     by_hand(expected, lambda z, y: functional.cross_entropy(decoder(z), y), SGD)
     for own, other in zip(trained.parameters(), expected.parameters(), strict=True):

@@ -14,7 +14,7 @@ LEARNING = {
 }
 
 
-@pytest.mark.parametrize("decoding", ["scores", "logits", "log", "log-likelihood"])
+@pytest.mark.parametrize("decoding", ["soft", "normalised-linear", "normalised-logistic"])
 def test_the_twin_learns_through_every_form_that_has_gradients(decoding):
     X, y = digits()
     twin = MulticlassTwin(TERNARY, decoding=decoding, **LEARNING).fit(X, y)

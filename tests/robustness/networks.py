@@ -9,6 +9,7 @@ from sklearn.datasets import load_digits
 from torch import nn
 
 from ecoc.design import design_codebook
+from ecoc.multiclass import make_decoder
 from ecoc.nn import CodeDecoder
 
 
@@ -77,11 +78,15 @@ class Scaled(nn.Module):
 class CodeModel:
     """What the networks of ecoc.nn offer."""
 
-    def __init__(self, factor=1.0, decoding="scores"):
+    def __init__(self, factor=1.0, decoding="soft"):
         self.codebook_ = codebook()
         self.classes_ = np.array([f"digit {i}" for i in range(10)])
         self.columns = Scaled(columns(), factor)
         self.decoding_ = decoding
+
+    @property
+    def decoder_(self):
+        return make_decoder(self.decoding_, self.codebook_, "decision_function")
 
     def column_module(self):
         return self.columns

@@ -5,7 +5,7 @@ from tests.robustness.networks import CodeModel, codebook, columns, ordinary, sa
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.diagnostics import ErrorCorrelation
 from ecoc.robustness import PGD, View, adversarial_error_correlation
-from ecoc.robustness.victims import code_heads
+from ecoc.robustness.models import code_heads
 
 
 def test_correlation_of_natural_and_attacked_inputs():
@@ -18,7 +18,7 @@ def test_correlation_of_natural_and_attacked_inputs():
     )
     assert np.array_equal(found.natural.paper, natural.paper, equal_nan=True)
     heads = code_heads(codebook().matrix)
-    view = View(columns(), heads["logits"], heads["scores"])
+    view = View(columns(), heads["logits"], heads["soft"])
     points = attack(view, x, y, epsilon=0.1).points
     attacked = ErrorCorrelation.from_scores(
         columns()(points).detach().numpy(), codebook().matrix, y.numpy()

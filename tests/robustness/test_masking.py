@@ -4,7 +4,7 @@ from ecoc.robustness.masking import Evidence, masking_signs
 
 HEALTHY = {
     "n_samples": 200,
-    "zero_gradients": {"pgd-ce-scores": 0.01},
+    "zero_gradients": {"pgd-ce-soft": 0.01},
     "beaten_by": {"noise": 0, "square": 2},
     "epsilons": (0.1, 0.5),
     "attacked": (0.4, 0.01),

@@ -20,7 +20,7 @@ from ecoc.cli._common import (
 )
 
 if TYPE_CHECKING:
-    from ecoc.robustness.certificates.task import Decoding, Method
+    from ecoc.robustness.certificates.certify import BoundMethod, CertifiedDecoding
     from ecoc.robustness.model_files import ModelWithSamples
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -106,7 +106,7 @@ def attack(
     if its learner has them scaled. What stands may still fall to a better attack; warnings
     tell where gradients seem to be masked.
     """
-    from ecoc.errors import InvalidInputError
+    from ecoc.errors import UnsupportedError
     from ecoc.robustness import certify, evaluate_robustness
 
     subject = _read(model, data, data_folder, samples, seed)
@@ -117,7 +117,7 @@ def attack(
             radii = certify(
                 subject.model, subject.X, epsilons=epsilons, norm=norm, box=subject.box
             ).radii
-        except InvalidInputError as error:
+        except UnsupportedError as error:
             talk(f"no certificates: {error}")
     result = evaluate_robustness(
         subject.model,
@@ -148,7 +148,9 @@ def attack(
 )
 @click.option(
     "--decoding",
-    type=click.Choice(["model", "soft", "logits", "hamming", "hamming-count", "all-bits"]),
+    type=click.Choice(
+        ["model", "soft", "normalised-linear", "hamming", "hamming-count", "all-bits"]
+    ),
     default="model",
     show_default=True,
 )
@@ -162,8 +164,8 @@ def certify(
     norm: Literal["linf", "l2"],
     report: str | None,
     seed: int,
-    method: Method,
-    decoding: Decoding,
+    method: BoundMethod,
+    decoding: CertifiedDecoding,
     as_json: bool,
 ) -> None:
     """Prove for how many samples no change within a radius can change the decision.

@@ -1,6 +1,6 @@
 """What diagnostics are counted from: scores and targets, checked, and who is wrong where."""
 
-# ruff: noqa: N803, N806  # X is what scikit-learn calls it
+# ruff: noqa: N803  # X is what scikit-learn calls it
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ecoc._checks import listing
 from ecoc.codes import Codebook
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.decoder import Decoder, Floats, as_scores
+from ecoc.multiclass.pipelines import open_pipeline, transformed
 
 
 class CodeModel(Protocol):
@@ -53,16 +53,14 @@ def look(model: Any, X: Any, y: Any) -> Look:
 
 def unwrapped(model: Any, X: Any) -> tuple[CodeModel, Any]:
     """The classifier at the end of a pipeline, and the features as they reach it."""
-    if isinstance(model, Pipeline):
-        X = model[:-1].transform(X) if len(model) > 1 else X
-        model = model[-1]
-    if not hasattr(type(model), "column_scores"):
+    transformers, classifier = open_pipeline(model)
+    if not hasattr(type(classifier), "column_scores"):
         raise InvalidInputError(
             "model must be an ECOCClassifier, an ECOCNetworkClassifier or a pipeline that ends in "
-            f"one of them, not {type(model).__name__}."
+            f"one of them, not {type(classifier).__name__}."
         )
-    check_is_fitted(model)
-    return model, X
+    check_is_fitted(classifier)
+    return classifier, transformed(transformers, X)
 
 
 def target_rows(model: CodeModel, y: Any, n_samples: int) -> npt.NDArray[np.intp]:

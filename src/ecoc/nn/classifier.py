@@ -17,13 +17,12 @@ from ecoc._checks import check_choice, listing
 from ecoc.codes import Codebook
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass import (
+    DECODERS,
     Decoder,
-    Hamming,
-    LossBased,
-    Soft,
     choose_codebook,
     couple,
     hamming_margin,
+    make_decoder,
 )
 from ecoc.nn.architectures import Factory
 from ecoc.nn.base import Floats, NetworkEstimator
@@ -39,14 +38,8 @@ from ecoc.nn.trainer import TrainingRecord
 
 __all__ = ["ECOCNetworkClassifier"]
 
-_DECODERS: dict[str, Decoder] = {
-    "scores": Soft(),
-    "log": Soft(),  # the same order of classes
-    "log-likelihood": LossBased("logistic", normalise=True),
-    "logits": LossBased("linear", normalise=True),
-    "hamming": Hamming(),
-}
-"""What the forms of :class:`CodeDecoder` decide as."""
+_DECODINGS = tuple(output for output in OUTPUTS if output in DECODERS)
+"""The decoders that have a torch module."""
 
 
 class ECOCNetworkClassifier(NetworkEstimator):
@@ -91,10 +84,11 @@ class ECOCNetworkClassifier(NetworkEstimator):
         trained on. Each network then keeps the weights of its best epoch.
     patience : int, optional
         Stop a network that has not improved for this many epochs.
-    decoding : {"auto", "scores", "log", "log-likelihood", "logits", "hamming"}, default="auto"
-        The form of :class:`CodeDecoder` that predicts. ``"auto"`` is ``"log-likelihood"``,
-        which weighs columns by their certainty; for codes of +1 and -1 it decides as
-        ``"logits"`` does. ``"scores"`` is equation 20 of Gupta & Amin (2021).
+    decoding : {"auto", "soft", "normalised-logistic", "normalised-linear", "hamming"}
+        The decoder that predicts, by its name in :data:`ecoc.multiclass.DECODERS`. ``"auto"``,
+        the default, is ``"normalised-logistic"``, which weighs columns by their certainty; for
+        codes of +1 and -1 it decides as ``"normalised-linear"`` does. ``"soft"`` is equation 20
+        of Gupta & Amin (2021).
     training : {"standard", "adversarial", "ibp"}, default="standard"
         ``"adversarial"`` trains on inputs that projected gradient steps made worse;
         ``"ibp"`` also on the worst case within interval bounds.
@@ -155,7 +149,7 @@ class ECOCNetworkClassifier(NetworkEstimator):
     >>> model.score(X[1000:], y[1000:]) > 0.85
     True
     >>> import torch
-    >>> model.as_module("logits")(torch.tensor(X[:2], dtype=torch.float32)).argmax(dim=1)
+    >>> model.as_module("normalised-linear")(torch.tensor(X[:2], dtype=torch.float32)).argmax(dim=1)
     tensor([0, 1])
     """
 
@@ -163,7 +157,7 @@ class ECOCNetworkClassifier(NetworkEstimator):
     codebook_reason_: str
     networks_: list[nn.Sequential]
 
-    _auto_decoding: ClassVar[str] = "log-likelihood"
+    _auto_decoding: ClassVar[str] = "normalised-logistic"
 
     def __init__(  # noqa: PLR0917  # scikit-learn's estimators take theirs by position too
         self,
@@ -226,7 +220,7 @@ class ECOCNetworkClassifier(NetworkEstimator):
     # -------------------------------------------------------------- training
 
     def _prepare(self, data: TrainingData, seed: int) -> None:
-        check_choice("decoding", self.decoding, ("auto", *OUTPUTS))
+        check_choice("decoding", self.decoding, ("auto", *_DECODINGS))
         check_choice("strategy", self.strategy, STRATEGIES)
         flat = data.inputs.reshape(len(data.inputs), -1)
         choice = choose_codebook(
@@ -259,7 +253,7 @@ class ECOCNetworkClassifier(NetworkEstimator):
     def _train(self, training: Training) -> tuple[TrainingRecord, ...]:
         matrix, spec, settings = self.codebook_.matrix, self._spec(), training.settings
         through_decoder = self.attack_through == "decoder"
-        decoder = CodeDecoder(matrix, "logits")
+        decoder = CodeDecoder(matrix, "normalised-linear")
         if not self.shared_trunk and not (through_decoder and self.training == "adversarial"):
             strategy = choose_strategy(self.strategy, spec.build(0), settings, self.n_jobs)
             self.networks_, records = training.columns(spec, matrix, strategy, self.n_jobs)
@@ -317,9 +311,9 @@ class ECOCNetworkClassifier(NetworkEstimator):
 
         Parameters
         ----------
-        output : {"scores", "log", "log-likelihood", "logits", "hamming"}, optional
-            The form of the scores, see :class:`CodeDecoder`; by default `decoding_`, which
-            is the one that predicts.
+        output : str, optional
+            The form of the scores, one of :data:`OUTPUTS`, see :class:`CodeDecoder`; by
+            default `decoding_`, which is the one that predicts.
         stacked : bool, default=False
             As for :meth:`column_module`.
         """
@@ -354,13 +348,13 @@ class ECOCNetworkClassifier(NetworkEstimator):
 
     @property
     def decoding_(self) -> str:
-        """The form of scores that predicts."""
+        """The name of the decoder that predicts."""
         return self._auto_decoding if self.decoding == "auto" else self.decoding
 
     @property
     def decoder_(self) -> Decoder:
         """The decoder of :mod:`ecoc.multiclass` that decides alike."""
-        return _DECODERS[self.decoding_]
+        return make_decoder(self.decoding_, self.codebook_, "decision_function")
 
     @property
     def code_book_(self) -> npt.NDArray[np.int8]:

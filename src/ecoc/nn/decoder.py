@@ -14,8 +14,12 @@ from ecoc.errors import InvalidInputError
 
 __all__ = ["OUTPUTS", "CodeDecoder"]
 
-OUTPUTS = ("scores", "log", "log-likelihood", "logits", "hamming")
-"""The forms in which a decoder scores classes; the largest score wins in each."""
+OUTPUTS = ("soft", "log-soft", "normalised-logistic", "normalised-linear", "hamming")
+"""The forms in which a decoder scores classes; the largest score wins in each.
+
+All but ``"log-soft"``, which decides as ``"soft"`` does, are the names of decoders in
+:data:`ecoc.multiclass.DECODERS`.
+"""
 
 
 class CodeDecoder(nn.Module):
@@ -28,29 +32,31 @@ class CodeDecoder(nn.Module):
     ----------
     matrix : Codebook or array-like of shape (n_classes, n_columns)
         Entries -1, 0 and +1.
-    output : {"scores", "log", "log-likelihood", "logits", "hamming"}, default="scores"
-        - ``"scores"``: equation 20 of Gupta & Amin (2021), the probability of the class's
+    output : {"soft", "log-soft", "normalised-logistic", "normalised-linear", "hamming"}
+        As :class:`ecoc.multiclass.ECOCClassifier` calls the decoders; ``"soft"`` by default.
+
+        - ``"soft"``: equation 20 of Gupta & Amin (2021), the probability of the class's
           side, as the mean over the columns that use the class. Its gradient vanishes with
           the columns' certainty, and in float32 it is exactly 0 beyond logits of about 100.
-        - ``"log"``: the logarithm of the same, computed from logarithms: finite for every
+        - ``"log-soft"``: the logarithm of the same, computed from logarithms: finite for every
           finite logit, and with a gradient where a score itself has become 0.
-        - ``"log-likelihood"``: the mean logarithm of the probabilities, which is minus the
+        - ``"normalised-logistic"``: the mean logarithm of the probabilities, which is minus the
           logistic loss of the codeword. Every column that is on the wrong side keeps a
           gradient, however certain it is.
-        - ``"logits"``: the codeword times the logits, divided by the number of columns that
-          use the class if the code is ternary. Nothing saturates.
+        - ``"normalised-linear"``: the codeword times the logits, divided by the number of
+          columns that use the class if the code is ternary. Nothing saturates.
         - ``"hamming"``: minus the Hamming distance between codeword and signs (a zero of
           either counts one half). Its gradient is 0 everywhere.
     normalise : bool, default=True
-        Means over the columns that use a class. With False ``"scores"`` and ``"log"`` are
-        the raw sums of equation 20, ``"log-likelihood"`` and ``"logits"`` sums as well.
+        Means over the columns that use a class. With False sums, as equation 20 has them;
+        for codes of +1 and -1 they decide alike.
 
     Examples
     --------
     >>> decoder = CodeDecoder([[1, 1], [1, -1], [-1, 0]])
     >>> decoder(torch.tensor([[2.0, -1.0]])).round(decimals=2)
     tensor([[0.5700, 0.8100, 0.1200]])
-    >>> CodeDecoder([[1, 1], [1, -1], [-1, 0]], "logits")(torch.tensor([[2.0, -1.0]]))
+    >>> CodeDecoder([[1, 1], [1, -1], [-1, 0]], "normalised-linear")(torch.tensor([[2.0, -1.0]]))
     tensor([[ 0.5000,  1.5000, -2.0000]])
     """
 
@@ -60,7 +66,7 @@ class CodeDecoder(nn.Module):
     def __init__(
         self,
         matrix: Codebook | npt.ArrayLike,
-        output: str = "scores",
+        output: str = "soft",
         *,
         normalise: bool = True,
     ) -> None:
@@ -97,17 +103,17 @@ class CodeDecoder(nn.Module):
         if self.output == "hamming":
             # Both terms are whole numbers or halves: the distance is exact.
             return (torch.sign(logits) @ code.T - code.shape[1]) / 2
-        if self.output == "log":
+        if self.output == "log-soft":
             sides = functional.logsigmoid(logits[:, None, :] * code)
             sums = sides.masked_fill(code == 0, -torch.inf).logsumexp(dim=2)
             return sums - used.log() if self.normalise else sums
-        if self.output == "logits":
+        if self.output == "normalised-linear":
             sums = logits @ code.T
             ternary = self.normalise and bool((code == 0).any())
             return sums / used if ternary else sums
         # Each side by a product of its own: of r and 1 - r the smaller one keeps its digits
         # and its gradient, as it does in a softmax of two outputs.
-        side = torch.sigmoid if self.output == "scores" else functional.logsigmoid
+        side = torch.sigmoid if self.output == "soft" else functional.logsigmoid
         sums = side(logits) @ code.clamp(min=0).T + side(-logits) @ code.clamp(max=0).neg().T
         return sums / used if self.normalise else sums
 

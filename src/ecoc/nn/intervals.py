@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ecoc.errors import InvalidInputError
+from ecoc.errors import UnsupportedError
 from ecoc.nn.layers import ColumnEnsemble, InputScaling, LogitDifference
 from ecoc.nn.stacked import StackedLinear, StackedNetworks, stacked_linear
 
@@ -45,7 +45,7 @@ def interval_bounds(module: nn.Module, lower: Tensor, upper: Tensor) -> Bounds:
     """
     rule = _RULES.get(type(module))
     if rule is None or not _is_fixed(module):
-        raise InvalidInputError(
+        raise UnsupportedError(
             f"Interval bounds are known for {_KNOWN} (normalisation and dropout in evaluation "
             f"mode), not for {type(module).__name__}"
             f"{' in training mode' if rule is not None else ''}."
@@ -101,7 +101,7 @@ def _affine(
 
 def _convolve(module: nn.Conv2d, inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     if module.padding_mode != "zeros":
-        raise InvalidInputError("Interval bounds need convolutions that are padded with zeros.")
+        raise UnsupportedError("Interval bounds need convolutions that are padded with zeros.")
     return functional.conv2d(
         inputs, weight, bias, module.stride, module.padding, module.dilation, module.groups
     )

@@ -21,7 +21,7 @@ from ecoc.nn.trainer import TrainingRecord
 
 __all__ = ["NetworkClassifier"]
 
-_OUTPUTS = ("scores", "log", "logits")
+_OUTPUTS = ("probabilities", "log-probabilities", "logits")
 
 
 class NetworkClassifier(NetworkEstimator):
@@ -129,7 +129,7 @@ class NetworkClassifier(NetworkEstimator):
 
         Parameters
         ----------
-        output : {"scores", "log", "logits"}, default="logits"
+        output : {"probabilities", "log-probabilities", "logits"}, default="logits"
             Probabilities by softmax, their logarithms, or the outputs of the network.
         """
         return self._assembled(self._copies(), output)
@@ -137,16 +137,16 @@ class NetworkClassifier(NetworkEstimator):
     def _assembled(self, networks: list[nn.Sequential], output: str | None) -> nn.Module:
         form = check_choice("output", "logits" if output is None else output, _OUTPUTS)
         layers: list[nn.Module] = list(networks)
-        if form == "scores":
+        if form == "probabilities":
             layers.append(nn.Softmax(dim=1))
-        if form == "log":
+        if form == "log-probabilities":
             layers.append(nn.LogSoftmax(dim=1))
         return nn.Sequential(*layers)
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """Probabilities of the classes, by softmax."""
         check_is_fitted(self, "records_")
-        return self._evaluate(self._assembled(self._networks(), "scores"), X)
+        return self._evaluate(self._assembled(self._networks(), "probabilities"), X)
 
 
 def check_intervals(training: str, network: nn.Module) -> None:

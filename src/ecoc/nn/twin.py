@@ -29,8 +29,8 @@ class MulticlassTwin(ECOCNetworkClassifier):
     twin lacks in comparison is not capacity but independent columns.
 
     The parameters are those of :class:`ECOCNetworkClassifier`. `decoding` is the form that
-    is trained and predicts: ``"scores"`` (sums of equation 20, as the paper's text says, and
-    as ``"auto"`` takes), ``"logits"`` (as its code does), ``"log"`` or ``"log-likelihood"``.
+    is trained and predicts: ``"soft"`` (sums of equation 20, as the paper's text says, and as
+    ``"auto"`` takes), ``"normalised-linear"`` (as its code does) or ``"normalised-logistic"``.
     `strategy` and `attack_through` make no difference, and `shared_trunk` is a codebook as the
     last layer of one network.
 
@@ -43,7 +43,7 @@ class MulticlassTwin(ECOCNetworkClassifier):
     True
     """
 
-    _auto_decoding = "scores"
+    _auto_decoding = "soft"
 
     def _prepare(self, data: TrainingData, seed: int) -> None:
         super()._prepare(data, seed)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._workers import tethered
-from ecoc.errors import InvalidInputError
+from ecoc.errors import UnsupportedError
 from ecoc.paper.codebooks import CODEBOOK_TITLES
 from ecoc.paper.comparison import (
     ComparisonTable,
@@ -170,8 +170,7 @@ def _evaluated_part(  # noqa: PLR0917  # what a process is given
 ) -> RobustnessResult:
     import torch
 
-    from ecoc.robustness import evaluate_robustness
-    from ecoc.robustness.certify import certify
+    from ecoc.robustness import certify, evaluate_robustness
 
     if in_process:
         torch.set_num_threads(1)
@@ -180,7 +179,7 @@ def _evaluated_part(  # noqa: PLR0917  # what a process is given
     )
     try:
         proved = certify(model, inputs, labels, epsilons=epsilons, method="ibp")
-    except InvalidInputError:  # networks with layers that interval bounds do not know
+    except UnsupportedError:  # networks with layers that interval bounds do not know
         return result
     return replace(result, certified=proved.certified_accuracy)
 

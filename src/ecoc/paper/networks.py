@@ -122,7 +122,7 @@ def trained(
         epochs=setup.epochs * (2 if bounded else 1),
         training="ibp" if bounded else "standard",
         epsilon=_TRAINED_RADIUS,
-        decoding="scores",
+        decoding="soft",
         n_jobs=workspace.jobs,
         random_state=workspace.seed,
         checkpoint=checkpoint,
@@ -184,9 +184,9 @@ def _measure(dataset: str, cell: PaperCell, workspace: Workspace) -> Measurement
     accuracies = {}
     normalise = cell.keys["decoding"] != "raw"
     for name, decoder in (
-        ("accuracy", CodeDecoder(model.codebook_, "scores", normalise=normalise)),
+        ("accuracy", CodeDecoder(model.codebook_, "soft", normalise=normalise)),
         ("accuracy_hamming", CodeDecoder(model.codebook_, "hamming")),
-        ("accuracy_log", CodeDecoder(model.codebook_, "log-likelihood")),
+        ("accuracy_log", CodeDecoder(model.codebook_, "normalised-logistic")),
     ):
         chosen = decoder(scores).argmax(dim=1).numpy()
         right = model.classes_[chosen] == samples.y_test

@@ -20,26 +20,27 @@ from ecoc.robustness.attacks import (
     ParticleSwarm,
     Square,
 )
-from ecoc.robustness.certify import Certification, Smoothing, certified_radii, certify
+from ecoc.robustness.attacks.losses import ATTACK_LOSSES
+from ecoc.robustness.certificates import Certification, Smoothing, certified_radii, certify
+from ecoc.robustness.columns import torch_columns
 from ecoc.robustness.correlation import AttackedCorrelation, adversarial_error_correlation
-from ecoc.robustness.evaluation import Progress, evaluate_robustness
-from ecoc.robustness.geometry import NORMS, Ball
-from ecoc.robustness.losses import LOSSES
+from ecoc.robustness.evaluation import AttackProgress, evaluate_robustness
+from ecoc.robustness.models import View
 from ecoc.robustness.protocols import PROTOCOLS
 from ecoc.robustness.result import RobustnessResult
-from ecoc.robustness.torch_models import torch_columns
-from ecoc.robustness.views import View
+from ecoc.robustness.threat import NORMS, Ball
 
 __all__ = [
     "APGD",
+    "ATTACK_LOSSES",
     "FGSM",
-    "LOSSES",
     "NORMS",
     "PGD",
     "PROTOCOLS",
     "SPSA",
     "Attack",
     "AttackError",
+    "AttackProgress",
     "AttackResult",
     "AttackedCorrelation",
     "Ball",
@@ -49,7 +50,6 @@ __all__ = [
     "Neighbours",
     "Noise",
     "ParticleSwarm",
-    "Progress",
     "RobustnessResult",
     "Smoothing",
     "Square",

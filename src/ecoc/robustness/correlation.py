@@ -11,12 +11,13 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from ecoc._checks import RandomState
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.diagnostics import ErrorCorrelation
 from ecoc.robustness.attacks import APGD, Attack
 from ecoc.robustness.attacks.base import as_samples, batches
-from ecoc.robustness.geometry import Box, Norm
-from ecoc.robustness.victims import Victim, as_victim
+from ecoc.robustness.models import AttackedModel, attacked_model
+from ecoc.robustness.threat import Box, Norm
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,7 +70,7 @@ def adversarial_error_correlation(
     head: str = "logits",
     norm: Norm = "linf",
     box: Box = (0.0, 1.0),
-    random_state: int = 0,
+    random_state: RandomState = 0,
     batch_size: int = 256,
 ) -> AttackedCorrelation:
     """Measure how the errors of columns go together on natural and on attacked inputs.
@@ -87,11 +88,11 @@ def adversarial_error_correlation(
         APGD with margin loss by default.
     head : str, default="logits"
         The form of class scores that it pushes on: ``"logits"``, ``"sharp"``, ``"tempered"``,
-        ``"tempered-log"``, ``"log-likelihood"``, ``"log"`` or ``"scores"``.
+        ``"tempered-log"``, ``"log-likelihood"``, ``"log"`` or ``"soft"``.
     norm, box, batch_size
         As for :func:`ecoc.robustness.evaluate_robustness`.
-    random_state : int, default=0
-        Seed of the attack.
+    random_state : int, Generator or None, default=0
+        The source of randomness.
 
     Returns
     -------
@@ -112,35 +113,39 @@ def adversarial_error_correlation(
     True
     """
     inputs = X.detach().cpu().numpy() if isinstance(X, Tensor) else np.asarray(X)
-    victim = as_victim(model, inputs)
-    if victim.matrix is None or head not in victim.heads:
+    target = attacked_model(model, inputs)
+    if target.matrix is None or head not in target.heads:
         raise InvalidInputError(
             "model must have a codebook and gradients for an attack on its columns, and head "
-            f"must be one of its forms of scores ({', '.join(victim.heads) or 'it has none'})."
+            f"must be one of its forms of scores ({', '.join(target.heads) or 'it has none'})."
         )
-    samples = as_samples(inputs).to(victim.device, victim.dtype)
-    labels = victim.places(y, len(samples))
-    with victim.evaluating():
+    samples = as_samples(inputs).to(target.device, target.dtype)
+    labels = target.places(y, len(samples))
+    with target.evaluating():
         found = (attack or APGD(steps=50))(
-            victim.view(head),
+            target.view(head),
             samples,
             labels,
             epsilon=epsilon,
             norm=norm,
             box=box,
-            generator=random_state,
+            random_state=random_state,
             batch_size=batch_size,
         )
-        natural, accuracy = _seen(victim, victim.matrix, samples, labels, batch_size)
-        attacked, attacked_accuracy = _seen(victim, victim.matrix, found.points, labels, batch_size)
+        natural, accuracy = _seen(target, target.matrix, samples, labels, batch_size)
+        attacked, attacked_accuracy = _seen(target, target.matrix, found.points, labels, batch_size)
     return AttackedCorrelation(natural, attacked, accuracy, attacked_accuracy, epsilon)
 
 
 @torch.no_grad()
 def _seen(
-    victim: Victim, matrix: npt.NDArray[np.int8], points: Tensor, labels: Tensor, batch_size: int
+    model: AttackedModel,
+    matrix: npt.NDArray[np.int8],
+    points: Tensor,
+    labels: Tensor,
+    batch_size: int,
 ) -> tuple[ErrorCorrelation, float]:
-    scores = torch.cat([victim.body(part) for part in batches(points, batch_size)])
-    right = victim.decision(scores).argmax(dim=1) == labels
+    scores = torch.cat([model.body(part) for part in batches(points, batch_size)])
+    right = model.decision(scores).argmax(dim=1) == labels
     correlation = ErrorCorrelation.from_scores(scores.cpu().numpy(), matrix, labels.cpu().numpy())
     return correlation, float(right.double().mean())

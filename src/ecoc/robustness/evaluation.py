@@ -6,11 +6,15 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from torch import Tensor
 
 from ecoc._checks import (
@@ -19,15 +23,58 @@ from ecoc._checks import (
     check_int,
     check_number,
     check_random_state,
+    listing,
 )
-from ecoc.robustness.attacks.base import as_samples
-from ecoc.robustness.geometry import Ball, Box, Norm, check_epsilons, check_norm
-from ecoc.robustness.protocols import PROTOCOLS, Protocol
+from ecoc.errors import InvalidInputError, UnsupportedError, VerificationError
+from ecoc.robustness.attacks import Neighbours, Noise
+from ecoc.robustness.attacks.base import as_samples, batches
+from ecoc.robustness.masking import Evidence, masking_signs
+from ecoc.robustness.models import AttackedModel, attacked_model
+from ecoc.robustness.protocols import (
+    PROTOCOLS,
+    AttackStage,
+    Protocol,
+    paper_stage,
+    strong_stages,
+)
 from ecoc.robustness.result import RobustnessResult
-from ecoc.robustness.runs import Progress, Run
-from ecoc.robustness.victims import as_victim
+from ecoc.robustness.threat import Ball, Box, Norm, check_box, check_epsilons, check_norm
 
-__all__ = ["Progress", "evaluate_robustness"]
+__all__ = ["AttackProgress", "evaluate_robustness"]
+
+_POOL = 1000
+"""The most samples that others are pulled towards."""
+
+
+@dataclass(frozen=True)
+class AttackProgress:
+    """Where an evaluation is.
+
+    Attributes
+    ----------
+    stage : str
+        The attack that has just been run.
+    epsilon : float
+        Its radius.
+    n_standing : int
+        How many samples stand at this radius.
+    n_samples : int
+        How many there are.
+    seconds : float
+        How long it has taken so far.
+    """
+
+    stage: str
+    epsilon: float
+    n_standing: int
+    n_samples: int
+    seconds: float
+
+    def __str__(self) -> str:
+        return (
+            f"epsilon {self.epsilon:g}, {self.stage}: {self.n_standing} of {self.n_samples} "
+            f"stand ({self.seconds:.0f} s)"
+        )
 
 
 def evaluate_robustness(
@@ -44,7 +91,7 @@ def evaluate_robustness(
     batch_size: int = 256,
     time_limit: float | None = None,
     random_state: RandomState = None,
-    progress: Callable[[Progress], object] | None = None,
+    progress: Callable[[AttackProgress], object] | None = None,
     verbose: bool = False,
 ) -> RobustnessResult:
     """Attack every sample in many ways, and count those that stand.
@@ -83,7 +130,7 @@ def evaluate_robustness(
     random_state : int, Generator or None, default=None
         The source of randomness.
     progress : callable, optional
-        Called with a :class:`Progress` after every attack.
+        Called with a :class:`AttackProgress` after every attack.
     verbose : bool, default=False
         Write the progress to standard error.
 
@@ -118,13 +165,13 @@ def evaluate_robustness(
     radii = check_epsilons(epsilons)
     limit = math.inf if time_limit is None else check_number("time_limit", time_limit, minimum=0)
     inputs = X.detach().cpu().numpy() if isinstance(X, Tensor) else np.asarray(X)
-    victim = as_victim(model, inputs)
-    samples = as_samples(inputs).to(victim.device, victim.dtype)
+    attacked = attacked_model(model, inputs)
+    samples = as_samples(inputs).to(attacked.device, attacked.dtype)
     Ball(samples, 0.0, norm, box)  # refuses samples outside the box before any work
-    run = Run(
-        victim=victim,
+    evaluation = _Evaluation(
+        model=attacked,
         samples=samples,
-        labels=victim.places(y, len(samples)),
+        labels=attacked.places(y, len(samples)),
         norm=norm,
         box=box,
         batch_size=batch_size,
@@ -132,17 +179,251 @@ def evaluate_robustness(
         seed=int(check_random_state(random_state).integers(2**31)),
         report=_reporter(progress, verbose),
     )
-    with victim.evaluating():
-        return run.evaluate(radii, protocol, steps, certified_radii)
+    with attacked.evaluating():
+        return evaluation.run(radii, protocol, steps, certified_radii)
 
 
 def _reporter(
-    progress: Callable[[Progress], object] | None, verbose: bool
-) -> Callable[[Progress], object]:
-    def report(point: Progress) -> None:
+    progress: Callable[[AttackProgress], object] | None, verbose: bool
+) -> Callable[[AttackProgress], object]:
+    def report(point: AttackProgress) -> None:
         if progress is not None:
             progress(point)
         if verbose:
             sys.stderr.write(f"{point}\n")
 
     return report
+
+
+class _LimitReachedError(Exception):
+    """The time is over."""
+
+
+class _Evaluation:
+    """An evaluation while it runs."""
+
+    def __init__(
+        self,
+        *,
+        model: AttackedModel,
+        samples: Tensor,
+        labels: Tensor,
+        norm: Norm,
+        box: Box,
+        batch_size: int,
+        deadline: float,
+        seed: int,
+        report: Callable[[AttackProgress], object],
+    ) -> None:
+        self.model = model
+        self.samples = samples
+        self.labels = labels
+        self.norm = norm
+        self.box = box
+        self.batch_size = batch_size
+        self.deadline = deadline
+        self.seed = seed
+        self.report = report
+        self.began = time.monotonic()
+        n = len(samples)
+        self.broken_at = torch.full((n,), torch.inf, dtype=torch.float64)
+        self.broken_by: list[str | None] = [None] * n
+        self.n_gradients: Counter[str] = Counter()
+        self.n_zero: Counter[str] = Counter()
+        self.beaten_by: dict[str, set[int]] = {}
+
+    def run(
+        self,
+        epsilons: tuple[float, ...],
+        protocol: Protocol,
+        steps: int,
+        certified_radii: npt.ArrayLike | None,
+    ) -> RobustnessResult:
+        """Run a protocol; the arguments have been checked."""
+        proved = self._radii(certified_radii)
+        scores = self._clean(epsilons[0])
+        paper: tuple[float, ...] | None = None
+        complete, limits = True, []
+        try:
+            if not self.model.is_black_box:
+                stage = paper_stage(self.model, steps)
+                for epsilon in epsilons:
+                    self._run_stage(stage, epsilon, self._not_broken(epsilon))
+                paper = self._accuracies(epsilons)
+            elif protocol == "paper":
+                raise UnsupportedError(
+                    "protocol='paper' needs gradients, which are not known for this model "
+                    f"({self.model.closed}); use protocol='strong'."
+                )
+            if protocol == "strong":
+                stages = strong_stages(self.model, scores.shape[1])
+                # Just before the search by scores alone, which it makes shorter.
+                stages.insert(-1, self._neighbours(scores))
+                self._run_battery(stages, epsilons)
+            else:
+                self._only_look(AttackStage("noise", Noise(), None, "noise"), epsilons)
+        except (_LimitReachedError, KeyboardInterrupt) as error:
+            complete = False
+            reason = "The time limit" if isinstance(error, _LimitReachedError) else "Ctrl-C"
+            limits.append(f"{reason} came before the end: attacks left out could break more.")
+            paper = paper if protocol == "strong" else self._accuracies(epsilons)
+        attacked = self._accuracies(epsilons)
+        zero = {name: self.n_zero[name] / n for name, n in self.n_gradients.items() if n}
+        # Where there are no gradients nothing can beat them.
+        beaten = {} if self.model.is_black_box else _counts(self.beaten_by)
+        closed = f"Attacked as a black box, without gradients. {self.model.closed}"
+        evidence = Evidence(
+            n_samples=len(self.samples),
+            zero_gradients=zero,
+            beaten_by=beaten,
+            epsilons=epsilons,
+            attacked=attacked,
+            paper=paper,
+            large=_half_of_the_box(self.box, self.norm, self.samples[0].numel()),
+        )
+        return RobustnessResult(
+            epsilons=epsilons,
+            clean=float((self.broken_at > 0).double().mean()),
+            attacked=attacked,
+            paper=paper,
+            certified=None if proved is None else self._certified(epsilons, proved),
+            warnings=(*[closed] * self.model.is_black_box, *masking_signs(evidence), *limits),
+            protocol=protocol,
+            norm=self.norm,
+            broken_at=tuple(
+                None if math.isinf(radius) else radius for radius in self.broken_at.tolist()
+            ),
+            broken_by=tuple(self.broken_by),
+            zero_gradients=zero,
+            complete=complete,
+            seconds=time.monotonic() - self.began,
+        )
+
+    def _clean(self, least: float) -> Tensor:
+        """Mark what is misclassified without attack; return the scores.
+
+        Where the model and its module disagree, rounding alone changes the decision: such a
+        sample is correct as it is, and broken at the least radius.
+        """
+        parts = []
+        for rows in batches(torch.arange(len(self.samples)), self.batch_size):
+            points, labels = self.samples[rows], self.labels[rows]
+            with torch.no_grad():
+                parts.append(self.model.decision(self.model.body(points)))
+            wrong = self.model.wrong(points, labels).cpu()
+            undecided = (parts[-1].argmax(dim=1) != labels).cpu() & ~wrong
+            self._break(rows[undecided], least, "rounding")
+            self._break(rows[wrong], 0.0, "clean")
+        scores = torch.cat(parts)
+        if scores.ndim != 2 or not bool((self.labels < scores.shape[1]).all()):
+            raise InvalidInputError(
+                "The model must give a score for each class and sample, and y must hold places "
+                f"among them; scores have shape {tuple(scores.shape)}, and the largest label is "
+                f"{int(self.labels.max())}."
+            )
+        return scores
+
+    def _run_battery(self, stages: Sequence[AttackStage], epsilons: Sequence[float]) -> None:
+        """Run all stages from the largest radius down.
+
+        What stands all of them is not attacked again at smaller radii, within which every
+        point could have been found already: each sample pays for the whole battery once.
+        """
+        stood = torch.zeros(len(self.samples), dtype=torch.bool)
+        for epsilon in reversed(epsilons):
+            for stage in stages:
+                self._run_stage(stage, epsilon, self._not_broken(epsilon) & ~stood)
+            stood |= self._not_broken(epsilon)
+
+    def _run_stage(self, stage: AttackStage, epsilon: float, attacked: Tensor) -> None:
+        for rows, points in self._attack(stage, epsilon, attacked):
+            wrong = self.model.wrong(points, self.labels[rows]).cpu()
+            self._break(rows[wrong], epsilon, stage.name)
+            if stage.kind != "gradient":
+                self._beat(stage, rows[wrong])
+        seconds = time.monotonic() - self.began
+        standing = int(self._not_broken(epsilon).sum())
+        self.report(AttackProgress(stage.name, epsilon, standing, len(self.samples), seconds))
+
+    def _only_look(self, stage: AttackStage, epsilons: Sequence[float]) -> None:
+        """See what a check would break, without counting it as broken."""
+        for epsilon in epsilons:
+            for rows, _ in self._attack(stage, epsilon, self._not_broken(epsilon)):
+                self._beat(stage, rows)
+
+    def _attack(
+        self, stage: AttackStage, epsilon: float, attacked: Tensor
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """Run a stage on some samples; yield the rows and points that it found."""
+        view = self.model.view(stage.head)
+        for batch, rows in enumerate(batches(torch.nonzero(attacked)[:, 0], self.batch_size)):
+            if time.monotonic() > self.deadline:
+                raise _LimitReachedError
+            found = stage.attack(
+                view,
+                self.samples[rows],
+                self.labels[rows],
+                epsilon=epsilon,
+                norm=self.norm,
+                box=self.box,
+                random_state=self._seed_of(stage, epsilon, batch),
+                batch_size=self.batch_size,
+            )
+            if found.n_gradients:
+                self.n_gradients[stage.name] += found.n_gradients
+                self.n_zero[stage.name] += round(found.n_gradients * found.gradients_zero_share)
+            success = found.success.cpu()
+            if success.any():
+                yield rows[success], found.points[success]
+
+    def _seed_of(self, stage: AttackStage, epsilon: float, batch: int) -> int:
+        key = zlib.crc32(f"{stage.name} {epsilon!r} {batch}".encode())
+        return int(np.random.SeedSequence([self.seed, key]).generate_state(1)[0])
+
+    def _not_broken(self, epsilon: float) -> Tensor:
+        return self.broken_at > epsilon
+
+    def _break(self, rows: Tensor, epsilon: float, name: str) -> None:
+        self.broken_at[rows] = epsilon
+        for row in rows.tolist():
+            self.broken_by[row] = name
+
+    def _beat(self, stage: AttackStage, rows: Tensor) -> None:
+        self.beaten_by.setdefault(stage.name, set()).update(rows.tolist())
+
+    def _neighbours(self, scores: Tensor) -> AttackStage:
+        pool = Neighbours(self.samples[:_POOL], scores[:_POOL].argmax(dim=1))
+        return AttackStage("neighbours", pool, None, "black-box")
+
+    def _accuracies(self, epsilons: Sequence[float]) -> tuple[float, ...]:
+        return tuple(float(self._not_broken(e).double().mean()) for e in epsilons)
+
+    def _radii(self, radii: npt.ArrayLike | None) -> Tensor | None:
+        if radii is None:
+            return None
+        proved = torch.from_numpy(np.array(radii, dtype=np.float64))
+        if proved.shape != self.broken_at.shape:
+            raise InvalidInputError(
+                f"certified_radii must have a radius for each of the {len(self.samples)} samples, "
+                f"not shape {tuple(proved.shape)}."
+            )
+        return proved
+
+    def _certified(self, epsilons: Sequence[float], proved: Tensor) -> tuple[float, ...]:
+        correct = self.broken_at > 0
+        refuted = torch.nonzero(correct & (proved >= self.broken_at))[:, 0]
+        if len(refuted):
+            raise VerificationError(
+                "certified_radii",
+                [f"samples {listing(refuted.tolist())} were broken within their certified radius"],
+            )
+        return tuple(float((correct & (proved >= e)).double().mean()) for e in epsilons)
+
+
+def _counts(sets: dict[str, set[int]]) -> dict[str, int]:
+    return {name: len(members) for name, members in sets.items()}
+
+
+def _half_of_the_box(box: Box, norm: Norm, n_features: int) -> float:
+    low, high = check_box(box)
+    return (high - low) / 2 * (1 if norm == "linf" else math.sqrt(n_features))

@@ -14,9 +14,16 @@ from ecoc.robustness.attacks import (
     Noise,
     Square,
 )
-from ecoc.robustness.victims import Victim
+from ecoc.robustness.models import AttackedModel
 
-__all__ = ["PROTOCOLS", "Protocol", "Stage", "black_box_stages", "paper_stage", "strong_stages"]
+__all__ = [
+    "PROTOCOLS",
+    "AttackStage",
+    "Protocol",
+    "black_box_stages",
+    "paper_stage",
+    "strong_stages",
+]
 
 Protocol = Literal["paper", "strong"]
 PROTOCOLS: tuple[Protocol, ...] = ("paper", "strong")
@@ -26,7 +33,7 @@ _LOSS_NAMES = {"cross-entropy": "ce", "margin": "cw", "dlr": "dlr"}
 
 
 @dataclass(frozen=True)
-class Stage:
+class AttackStage:
     """One attack of an evaluation.
 
     Attributes
@@ -47,25 +54,25 @@ class Stage:
     kind: Literal["gradient", "black-box", "noise"] = "gradient"
 
 
-def paper_stage(victim: Victim, steps: int = 100) -> Stage:
+def paper_stage(model: AttackedModel, steps: int = 100) -> AttackStage:
     """The attack of Gupta & Amin (2021): PGD with cross-entropy on the scores of equation 20.
 
     It starts at the sample, as their released code does. A model without a codebook is
     attacked on its logits.
     """
-    head = "scores" if "scores" in victim.heads else "logits"
+    head = "soft" if "soft" in model.heads else "logits"
     return _stage(PGD(steps=steps, loss="cross-entropy", random_start=False), head)
 
 
-def strong_stages(victim: Victim, n_classes: int) -> list[Stage]:
+def strong_stages(model: AttackedModel, n_classes: int) -> list[AttackStage]:
     """The battery that runs after the paper's attack, on samples that still stand.
 
     Cheap attacks that break most of what can be broken come first; Square comes last, where
     whatever it still finds says that gradients were of no use.
     """
-    if victim.is_black_box:
+    if model.is_black_box:
         return black_box_stages()
-    coded = "scores" in victim.heads
+    coded = "soft" in model.heads
     stages = [
         _stage(PGD(steps=20, loss="margin", random_start=False), "logits"),
         _stage(APGD(steps=50), "logits"),
@@ -76,37 +83,39 @@ def strong_stages(victim: Victim, n_classes: int) -> list[Stage]:
             _stage(APGD(steps=30), "tempered"),
             _stage(APGD(steps=30, loss="cross-entropy"), "tempered-log"),
             _stage(APGD(steps=30, loss="cross-entropy"), "log"),
-            _stage(APGD(steps=30, loss="cross-entropy"), "scores"),
-            _stage(APGD(steps=30), "scores"),
+            _stage(APGD(steps=30, loss="cross-entropy"), "soft"),
+            _stage(APGD(steps=30), "soft"),
         ]
     else:
         stages.append(_stage(APGD(steps=50, loss="cross-entropy"), "logits"))
         if n_classes > 2:
             stages.append(_stage(APGD(steps=50, loss="dlr"), "logits"))
-    if victim.matrix is not None and not victim.matrix.all():
+    if model.matrix is not None and not model.matrix.all():
         # Without zeros it would be the margin of the logits once more.
         stages.append(_stage(APGD(steps=50), "log-likelihood"))
     best = "sharp" if coded else "logits"
     if n_classes > 2:
         every = EveryTarget(APGD(steps=20, random_start=False))
-        stages.append(Stage(f"every-target-cw-{best}", every, best))
+        stages.append(AttackStage(f"every-target-cw-{best}", every, best))
     return [
         *stages,
-        Stage(f"apgd-restarts-cw-{best}", APGD(steps=50, restarts=2), best),
-        Stage("noise", Noise(), None, "noise"),
-        Stage(f"square-{best}", Square(queries=500), best, "black-box"),
+        AttackStage(f"apgd-restarts-cw-{best}", APGD(steps=50, restarts=2), best),
+        AttackStage("noise", Noise(), None, "noise"),
+        AttackStage(f"square-{best}", Square(queries=500), best, "black-box"),
     ]
 
 
-def black_box_stages() -> list[Stage]:
+def black_box_stages() -> list[AttackStage]:
     """What can be run without gradients: from scores, and from predicted classes alone."""
     walk = HopSkipJump(steps=10, samples=30)
     return [
-        Stage("noise", Noise(), None, "noise"),
-        Stage("square", Square(queries=1000), None, "black-box"),
-        Stage("hop-skip-jump", walk, None, "black-box"),
+        AttackStage("noise", Noise(), None, "noise"),
+        AttackStage("square", Square(queries=1000), None, "black-box"),
+        AttackStage("hop-skip-jump", walk, None, "black-box"),
     ]
 
 
-def _stage(attack: PGD | APGD, head: str) -> Stage:
-    return Stage(f"{type(attack).__name__.lower()}-{_LOSS_NAMES[attack.loss]}-{head}", attack, head)
+def _stage(attack: PGD | APGD, head: str) -> AttackStage:
+    return AttackStage(
+        f"{type(attack).__name__.lower()}-{_LOSS_NAMES[attack.loss]}-{head}", attack, head
+    )

@@ -17,6 +17,8 @@ __all__ = ["RobustnessResult"]
 
 _VERSION = 1
 
+_CURVES = (("attacked", "o-", "C0"), ("paper", "s:", "C7"), ("certified", "^--", "C2"))
+
 
 @dataclass(frozen=True)
 class RobustnessResult:
@@ -110,16 +112,37 @@ class RobustnessResult:
             raise FileFormatError(f"Not a robustness result: {error}.") from error
 
     def plot(self, ax: Axes | None = None) -> Figure:
-        """Draw the accuracies over the radius.
+        """Draw the accuracies over the radius, with a note where something casts doubt on them.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
             Where to draw; a figure of its own by default.
         """
-        from ecoc.robustness.plotting import plot_robustness
+        from matplotlib.figure import Figure
 
-        return plot_robustness(self, ax)
+        if ax is None:
+            ax = Figure(figsize=(5.5, 3.6), layout="constrained").subplots()
+        epsilons = [0.0, *self.epsilons]
+        for name, style, colour in _CURVES:
+            values = getattr(self, name)
+            if values is not None:
+                label = f"{self.protocol} protocol" if name == "attacked" else name
+                label = "paper's attack alone" if name == "paper" else label
+                curve = [self.clean, *values]
+                ax.plot(
+                    epsilons, [100 * value for value in curve], style, color=colour, label=label
+                )
+        ax.axhline(100 * self.clean, color="0.8", zorder=0, label="without attack")
+        norm = r"$\ell_\infty$" if self.norm == "linf" else r"$\ell_2$"
+        ax.set(xlabel=f"radius ({norm})", ylabel="accuracy (%)", ylim=(-2, 102))
+        if self.warnings:
+            ax.set_title(f"{len(self.warnings)} warning(s): see result.warnings", fontsize="small")
+        ax.legend(fontsize="small")
+        figure = ax.get_figure(root=True)
+        if figure is None:
+            raise ValueError("ax must belong to a figure.")
+        return figure
 
     def __str__(self) -> str:
         columns = {"attacked": self.attacked, "paper": self.paper, "certified": self.certified}

@@ -43,8 +43,8 @@ NAMES = [type(attack).__name__ for attack in ATTACKS]
 def test_what_holds_for_every_attack(attack, norm):
     network, (x, y) = ordinary(), samples(50)
     epsilon = 0.2 if norm == "linf" else 1.5
-    found = attack(network, x, y, epsilon=epsilon, norm=norm, generator=3)
-    again = attack(network, x, y, epsilon=epsilon, norm=norm, generator=3)
+    found = attack(network, x, y, epsilon=epsilon, norm=norm, random_state=3)
+    again = attack(network, x, y, epsilon=epsilon, norm=norm, random_state=3)
     assert torch.equal(found.points, again.points)
     change = (found.points.double() - x.double()).abs()
     length = change.amax(1) if norm == "linf" else change.norm(dim=1)

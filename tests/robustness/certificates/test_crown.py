@@ -12,7 +12,7 @@ from ecoc.robustness.certificates import crown
 from ecoc.robustness.certificates.crown import CrownBounds
 from ecoc.robustness.certificates.ibp import IntervalBounds
 from ecoc.robustness.certificates.linear import LinearBounds
-from ecoc.robustness.certificates.region import Region
+from ecoc.robustness.threat import Region
 
 
 def dense(seed, sizes):

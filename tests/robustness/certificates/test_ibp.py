@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from ecoc.robustness.certificates.ibp import IntervalBounds, exact_copy
-from ecoc.robustness.certificates.region import Region
+from ecoc.robustness.threat import Region
 
 
 def network(seed, outputs=1):

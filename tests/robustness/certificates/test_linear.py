@@ -6,7 +6,7 @@ from scipy.optimize import linprog, minimize
 
 from ecoc.errors import InvalidInputError
 from ecoc.robustness.certificates.linear import LinearBounds, largest_drop, linear_radii
-from ecoc.robustness.certificates.region import Region
+from ecoc.robustness.threat import Region
 
 BOXES = [None, (0.0, 1.0)]
 

@@ -3,7 +3,7 @@ import pytest
 
 from ecoc.errors import InvalidInputError
 from ecoc.robustness.certificates.rbf import RBFBounds
-from ecoc.robustness.certificates.region import Region
+from ecoc.robustness.threat import Region
 
 BOXES = [None, (0.0, 1.0)]
 

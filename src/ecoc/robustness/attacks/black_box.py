@@ -8,10 +8,9 @@ import torch
 from torch import Tensor
 
 from ecoc._checks import check_choice, check_int, check_number
-from ecoc.robustness.attacks.base import Attack
-from ecoc.robustness.attacks.search import Search
-from ecoc.robustness.geometry import unit
-from ecoc.robustness.losses import LOSSES
+from ecoc.robustness.attacks.base import Attack, Search
+from ecoc.robustness.attacks.losses import ATTACK_LOSSES
+from ecoc.robustness.threat import unit
 
 __all__ = ["SPSA", "Neighbours", "Noise", "ParticleSwarm"]
 
@@ -107,7 +106,7 @@ class SPSA(Attack):
     width : float, default=0.1
         How far from each other half of a pair is from the middle, as a share of epsilon.
     loss : {"margin", "cross-entropy", "dlr"}, default="margin"
-        What is raised, see :data:`ecoc.robustness.losses.LOSSES`.
+        What is raised, see :data:`ecoc.robustness.ATTACK_LOSSES`.
 
     Examples
     --------
@@ -125,7 +124,7 @@ class SPSA(Attack):
         check_int("steps", self.steps, minimum=1)
         check_int("samples", self.samples, minimum=1)
         check_number("width", self.width, minimum=0)
-        check_choice("loss", self.loss, LOSSES)
+        check_choice("loss", self.loss, ATTACK_LOSSES)
 
     def _run(self, search: Search) -> None:
         points = search.ball.centre.clone()
@@ -166,7 +165,7 @@ class ParticleSwarm(Attack):
         point of its own and to that of its swarm. The defaults are those of Clerc & Kennedy
         (2002).
     loss : {"margin", "cross-entropy", "dlr"}, default="margin"
-        What is raised, see :data:`ecoc.robustness.losses.LOSSES`.
+        What is raised, see :data:`ecoc.robustness.ATTACK_LOSSES`.
 
     Examples
     --------
@@ -187,7 +186,7 @@ class ParticleSwarm(Attack):
         check_int("steps", self.steps, minimum=0)
         for name in ("inertia", "own", "common"):
             check_number(name, getattr(self, name), minimum=0)
-        check_choice("loss", self.loss, LOSSES)
+        check_choice("loss", self.loss, ATTACK_LOSSES)
 
     def _run(self, search: Search) -> None:
         ball, generator = search.ball, search.generator

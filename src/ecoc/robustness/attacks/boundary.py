@@ -8,9 +8,8 @@ import torch
 from torch import Tensor
 
 from ecoc._checks import check_int
-from ecoc.robustness.attacks.base import Attack
-from ecoc.robustness.attacks.search import Search
-from ecoc.robustness.geometry import Ball, check_box, unit
+from ecoc.robustness.attacks.base import Attack, Search
+from ecoc.robustness.threat import Ball, check_box, unit
 
 __all__ = ["HopSkipJump"]
 

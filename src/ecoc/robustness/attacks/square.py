@@ -8,10 +8,9 @@ import torch
 from torch import Tensor
 
 from ecoc._checks import check_choice, check_int, check_number
-from ecoc.robustness.attacks.base import Attack
-from ecoc.robustness.attacks.search import Search
-from ecoc.robustness.geometry import Ball
-from ecoc.robustness.losses import LOSSES
+from ecoc.robustness.attacks.base import Attack, Search
+from ecoc.robustness.attacks.losses import ATTACK_LOSSES
+from ecoc.robustness.threat import Ball
 
 __all__ = ["Square"]
 
@@ -33,7 +32,7 @@ class Square(Attack):
     share : float, default=0.8
         The share of the image that the first windows cover.
     loss : {"margin", "cross-entropy", "dlr"}, default="margin"
-        What is raised, see :data:`ecoc.robustness.losses.LOSSES`.
+        What is raised, see :data:`ecoc.robustness.ATTACK_LOSSES`.
 
     Examples
     --------
@@ -52,7 +51,7 @@ class Square(Attack):
     def __post_init__(self) -> None:
         check_int("queries", self.queries, minimum=1)
         check_number("share", self.share, minimum=0, maximum=1)
-        check_choice("loss", self.loss, LOSSES)
+        check_choice("loss", self.loss, ATTACK_LOSSES)
 
     def _run(self, search: Search) -> None:
         rows = search.standing

@@ -11,12 +11,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from ecoc.errors import InvalidInputError
+from ecoc.errors import UnsupportedError
 from ecoc.nn.intervals import interval_bounds
 from ecoc.nn.layers import InputScaling, LogitDifference
 from ecoc.robustness.certificates.backward import Forms, pull_affine, pull_relu
 from ecoc.robustness.certificates.ibp import IntervalBounds, NetworkBounds
-from ecoc.robustness.certificates.region import Floats, Interval, Region
+from ecoc.robustness.threat import Floats, Interval, Region
 
 __all__ = ["CrownBounds", "affine_blocks"]
 
@@ -137,7 +137,7 @@ def affine_blocks(network: nn.Module) -> list[nn.Sequential]:
             blocks[-1].append(layer)
         else:
             known = ", ".join(sorted(kind.__name__ for kind in (*_AFFINE, nn.ReLU)))
-            raise InvalidInputError(
+            raise UnsupportedError(
                 f"Backward linear bounds are known for {known}, not for {type(layer).__name__}. "
                 "Use method='ibp' or 'smoothing'."
             )

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from ecoc.nn.intervals import interval_bounds
-from ecoc.robustness.certificates.columns import ColumnBounds
-from ecoc.robustness.certificates.region import Floats, Interval, Region
+from ecoc.robustness.certificates.bounds import ColumnBounds
+from ecoc.robustness.threat import Floats, Interval, Region
 
 __all__ = ["IntervalBounds", "NetworkBounds", "exact_copy"]
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from torch import nn
 
-from ecoc.errors import InvalidInputError
-from ecoc.robustness.certificates.columns import ColumnBounds
-from ecoc.robustness.certificates.region import Floats, Interval, Region, spread
+from ecoc.errors import InvalidInputError, UnsupportedError
+from ecoc.robustness.certificates.bounds import BoundsMaker, ColumnBounds
+from ecoc.robustness.columns import AffineMap, torch_columns
+from ecoc.robustness.threat import Floats, Interval, Region, spread
 
-__all__ = ["LinearBounds", "largest_drop", "linear_radii"]
+__all__ = ["LinearBounds", "largest_drop", "linear_columns", "linear_radii"]
 
 _ENTRIES = 4_000_000
 """How many numbers a working array may have; more samples are taken in parts."""
@@ -75,6 +78,32 @@ class LinearBounds(ColumnBounds):
     def radii(self) -> Floats:
         """How far each column's score is from 0, see :func:`linear_radii`."""
         return linear_radii(self.weights, self.bias, self.points, self.region)
+
+
+def linear_columns(
+    estimators: Sequence[Any], region: Region, before: AffineMap | None = None
+) -> BoundsMaker | None:
+    """Linear learners, maybe behind scalers or PCA; None if there is another among them.
+
+    Parameters
+    ----------
+    estimators : sequence
+        The fitted learners.
+    region : Region
+        The norm and the box.
+    before : AffineMap, optional
+        What is done to the features before they reach the learners. It becomes part of the
+        weights, so that bounds stay exact.
+    """
+    try:
+        columns: Any = torch_columns(estimators)
+    except UnsupportedError:
+        return None
+    layer = columns.parts[0]
+    if len(columns.parts) > 1 or not isinstance(layer, nn.Linear):
+        return None
+    scores = AffineMap(layer.weight.detach().numpy(), layer.bias.detach().numpy()).after(before)
+    return lambda points: LinearBounds(scores.matrix, scores.shift, points, region)
 
 
 def linear_radii(

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from torch import nn
 
-from ecoc.errors import InvalidInputError
-from ecoc.robustness.certificates.columns import ColumnBounds
-from ecoc.robustness.certificates.region import Floats, Interval, Region, spread
+from ecoc.errors import InvalidInputError, UnsupportedError
+from ecoc.robustness.certificates.bounds import BoundsMaker, ColumnBounds
+from ecoc.robustness.columns import AffineMap, KernelMachine, torch_columns
+from ecoc.robustness.threat import Floats, Interval, Region, spread
 
-__all__ = ["RBFBounds"]
+__all__ = ["RBFBounds", "rbf_columns"]
 
 
 class RBFBounds(ColumnBounds):
@@ -234,3 +238,102 @@ def _check_shapes(columns: RBFBounds) -> None:
         )
     if (columns.gamma <= 0).any():
         raise InvalidInputError("gamma must be positive.")
+
+
+class _SideBySide(ColumnBounds):
+    """Columns behind different transformations of the features, bounded apart.
+
+    Parameters
+    ----------
+    parts : sequence of ColumnBounds
+        The bounds of some columns each, around the same points.
+    order : sequence of int
+        Which column each one is, in the order of the parts.
+    """
+
+    def __init__(self, parts: Sequence[ColumnBounds], order: Sequence[int]) -> None:
+        self._parts = parts
+        self._places = np.argsort(order)
+        self.safety = max(part.safety for part in parts)
+        self.scores = np.hstack([part.scores for part in parts])[:, self._places]
+
+    def bounds(self, epsilon: npt.ArrayLike) -> Interval:
+        """The bounds of all parts in the order of the columns."""
+        found = [part.bounds(epsilon) for part in self._parts]
+        return Interval(
+            np.hstack([part.lower for part in found])[:, self._places],
+            np.hstack([part.upper for part in found])[:, self._places],
+        )
+
+
+def rbf_columns(
+    estimators: Sequence[Any], region: Region, before: AffineMap | None = None
+) -> BoundsMaker | None:
+    """Kernel machines with RBF kernel, maybe behind scalers; None if there is another.
+
+    Parameters
+    ----------
+    estimators : sequence
+        The fitted learners.
+    region : Region
+        The norm and the box.
+    before : AffineMap, optional
+        What is done to the features before they reach the learners.
+    """
+    try:
+        alone: Any = [torch_columns([estimator]) for estimator in estimators]
+    except UnsupportedError:
+        return None
+    parts = [columns.parts[0] for columns in alone]
+    # Columns that transform features alike are bounded together: they share distances.
+    groups: dict[bytes, list[int]] = {}
+    for column, part in enumerate(parts):
+        machine = part[1] if isinstance(part, nn.Sequential) else part
+        if not isinstance(machine, KernelMachine) or machine.kernel != "rbf":
+            return None
+        groups.setdefault(_fingerprint(part), []).append(column)
+
+    def bound(points: Floats) -> ColumnBounds:
+        bounds = [
+            _bumps([parts[column] for column in columns], before, points, region)
+            for columns in groups.values()
+        ]
+        if len(bounds) == 1:
+            return bounds[0]
+        return _SideBySide(bounds, [column for columns in groups.values() for column in columns])
+
+    return bound
+
+
+def _fingerprint(part: nn.Module) -> bytes:
+    if not isinstance(part, nn.Sequential):
+        return b""
+    layer: Any = part[0]
+    return bytes(layer.weight.numpy().tobytes() + layer.bias.numpy().tobytes())
+
+
+def _bumps(
+    parts: Sequence[nn.Module], before: AffineMap | None, points: Floats, region: Region
+) -> RBFBounds:
+    """Columns that transform features alike, after what is done to all."""
+    if isinstance(parts[0], nn.Sequential):
+        layer: Any = parts[0][0]
+        before = AffineMap(layer.weight.numpy(), layer.bias.numpy()).after(before)
+    machines: list[Any] = [part[1] if isinstance(part, nn.Sequential) else part for part in parts]
+    # Columns share most of their support vectors: each is kept once.
+    stacked = np.vstack([machine.centres.numpy() for machine in machines])
+    centres, place = np.unique(stacked, axis=0, return_inverse=True)
+    ends = np.cumsum([len(machine.centres) for machine in machines])
+    coefficients = np.zeros((len(machines), len(centres)))
+    for row, where in enumerate(np.split(place.ravel(), ends[:-1])):
+        np.add.at(coefficients[row], where, machines[row].coefficients.numpy()[:, 0])
+    return RBFBounds(
+        centres,
+        coefficients,
+        [machine.intercepts.numpy()[0] for machine in machines],
+        [machine.gamma for machine in machines],
+        points,
+        region,
+        matrix=None if before is None else before.matrix,
+        shift=None if before is None else before.shift,
+    )

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ecoc._checks import check_int, check_number
 from ecoc.errors import InvalidInputError
-from ecoc.robustness.certificates.columns import ColumnBounds
-from ecoc.robustness.certificates.region import Floats, Interval, spread
+from ecoc.robustness.certificates.bounds import ColumnBounds
+from ecoc.robustness.threat import Floats, Interval, spread
 
 __all__ = ["SmoothedBounds", "Smoothing", "count_votes"]
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecoc.errors import InvalidInputError
-from ecoc.robustness.geometry import Ball, unit
+from ecoc.robustness.threat import Ball, unit
 
 dtypes = st.sampled_from([torch.float32, torch.float64])
 radii = st.one_of(st.sampled_from([0.0, 1e-12, 1e-7, 0.1, 0.3, 8 / 255, 1.0]), st.floats(1e-6, 2.0))

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc.robustness.certificates.smoothing import Smoothing
-from ecoc.robustness.geometry import Box
+from ecoc.robustness.threat import Box
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

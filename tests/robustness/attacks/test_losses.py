@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from ecoc.errors import InvalidInputError
-from ecoc.robustness import LOSSES
+from ecoc.robustness import ATTACK_LOSSES
 
 
 def by_hand(name, s, y, t):
@@ -20,12 +20,12 @@ def by_hand(name, s, y, t):
 
 
 @pytest.mark.parametrize("targeted", [False, True])
-@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("name", ATTACK_LOSSES)
 def test_losses_against_a_loop(name, targeted):
     rng = np.random.default_rng(0)
     scores, y = rng.normal(size=(20, 5)), rng.integers(5, size=20)
     t = (y + rng.integers(1, 5, size=20)) % 5
-    found = LOSSES[name](
+    found = ATTACK_LOSSES[name](
         torch.tensor(scores), torch.tensor(y), torch.tensor(t) if targeted else None
     )
     expected = [
@@ -37,15 +37,17 @@ def test_losses_against_a_loop(name, targeted):
 @pytest.mark.parametrize("name", ["margin", "dlr"])
 def test_scaling_turns_no_gradient_off(name):
     scores = torch.tensor([[800.0, 2.0, -100.0]], requires_grad=True)
-    (saturated,) = torch.autograd.grad(LOSSES["cross-entropy"](scores, torch.tensor([0])), scores)
+    (saturated,) = torch.autograd.grad(
+        ATTACK_LOSSES["cross-entropy"](scores, torch.tensor([0])), scores
+    )
     assert not saturated.any()
-    (gradient,) = torch.autograd.grad(LOSSES[name](scores, torch.tensor([0])), scores)
+    (gradient,) = torch.autograd.grad(ATTACK_LOSSES[name](scores, torch.tensor([0])), scores)
     assert gradient.any()
 
 
 def test_the_ratio_needs_classes():
     scores = torch.rand(2, 3)
     with pytest.raises(InvalidInputError, match="needs 4 classes"):
-        LOSSES["dlr"](scores, torch.tensor([0, 1]), torch.tensor([1, 2]))
+        ATTACK_LOSSES["dlr"](scores, torch.tensor([0, 1]), torch.tensor([1, 2]))
     with pytest.raises(InvalidInputError, match="use 'margin'"):
-        LOSSES["dlr"](scores[:, :2], torch.tensor([0, 1]), None)
+        ATTACK_LOSSES["dlr"](scores[:, :2], torch.tensor([0, 1]), None)

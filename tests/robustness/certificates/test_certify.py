@@ -17,8 +17,7 @@ from torch import nn
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass import ECOCClassifier, Hamming, Soft
 from ecoc.nn import ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier, mlp
-from ecoc.robustness import evaluate_robustness
-from ecoc.robustness.certify import Smoothing, certified_radii, certify
+from ecoc.robustness import Smoothing, certified_radii, certify, evaluate_robustness
 
 TINY = functools.partial(mlp, hidden=(8, 6))
 
@@ -51,10 +50,12 @@ def fitted(name):
         settings |= {"training": "ibp", "epsilon": 0.05, "learning_rate": 0.01}
         return ECOCNetworkClassifier("optimal", 6, TINY, **settings).fit(train, labels)
     if name == "trunk":
-        settings |= {"shared_trunk": True, "decoding": "logits"}
+        settings |= {"shared_trunk": True, "decoding": "normalised-linear"}
         return ECOCNetworkClassifier("optimal", 6, TINY, **settings).fit(train, labels)
     if name == "twin":
-        return MulticlassTwin("optimal", 6, TINY, decoding="logits", **settings).fit(train, labels)
+        return MulticlassTwin("optimal", 6, TINY, decoding="normalised-linear", **settings).fit(
+            train, labels
+        )
     return NetworkClassifier(TINY, **settings).fit(train, labels)
 
 
@@ -94,7 +95,9 @@ def test_the_strong_battery_breaks_nothing_that_is_certified(name, norm):
     assert all(low <= high for low, high in zip(result.certified, result.attacked, strict=True))
 
 
-@pytest.mark.parametrize("decoding", ["soft", "logits", "hamming", "hamming-count", "all-bits"])
+@pytest.mark.parametrize(
+    "decoding", ["soft", "normalised-linear", "hamming", "hamming-count", "all-bits"]
+)
 @pytest.mark.parametrize("name", ["linear", "ternary", "rbf", "columns"])
 def test_corners_break_nothing_that_is_certified(name, decoding):
     """Corners of the ball that are steepest for each pair of classes, column by column."""
@@ -102,9 +105,10 @@ def test_corners_break_nothing_that_is_certified(name, decoding):
     matrix = model.codebook_.matrix.astype(float)
     radii = certified_radii(model, X, max_radius=0.3, decoding=decoding)
     assert (radii > 0).any()
-    decoder = {"soft": Soft(), "logits": lambda z, m: z @ (m / np.abs(m).sum(1)[:, None]).T}.get(
-        decoding, Hamming()
-    )
+    decoder = {
+        "soft": Soft(),
+        "normalised-linear": lambda z, m: z @ (m / np.abs(m).sum(1)[:, None]).T,
+    }.get(decoding, Hamming())
     before = decoder(model.column_scores(X), matrix).argmax(axis=1)
     generator = np.random.default_rng(0)
     for _ in range(30):
@@ -313,6 +317,7 @@ def test_what_cannot_be_is_refused():
     rejecting = ECOCClassifier(RidgeClassifier(), reject_below=1, reject_label=-1).fit(X, y)
     learned = ECOCClassifier(RidgeClassifier(), "one-vs-rest", decoding="euclidean").fit(X, y)
     learned.decoder_ = object()
+    smoothed = {"method": "smoothing", "norm": "l2"}
     for model, options, text in (
         (linear, {"epsilons": [0.2, 0.1]}, "increasing order"),
         (linear, {"epsilons": []}, "at least one"),
@@ -320,7 +325,11 @@ def test_what_cannot_be_is_refused():
         (linear, {"method": "crown"}, "no bounds for columns by RidgeClassifier"),
         (linear, {"decoding": "sof"}, "Did you mean 'soft'"),
         (linear, {"method": "smoothing"}, "use norm='l2'"),
-        (linear, {"method": "smoothing", "norm": "l2", "decoding": "logits"}, "cannot be smoothed"),
+        (
+            linear,
+            {"method": "smoothing", "norm": "l2", "decoding": "normalised-linear"},
+            "cannot be smoothed",
+        ),
         (linear, {"y": y[:3]}, "a label for each of the 5 samples"),
         (linear, {"box": (0.0, 0.5)}, "must lie in the box"),
         (tree, {}, "no bounds for columns by DecisionTreeClassifier"),
@@ -328,8 +337,8 @@ def test_what_cannot_be_is_refused():
         (learned, {}, "no certificate for decoding by"),
         (ordinary, {"method": "linear"}, "is not for networks"),
         (ordinary, {"decoding": "hamming"}, "needs the columns of a codebook"),
-        (ordinary, {"method": "smoothing", "norm": "l2"}, "'smoothing' needs the columns"),
-        ("model", {}, "must be a fitted ECOCClassifier"),
+        (ordinary, smoothed, "'smoothing' needs the columns"),
+        ("model", {}, "must be a fitted classifier"),
     ):
         with pytest.raises(InvalidInputError, match=text):
             certify(model, X, **{"epsilons": [0.1], **options})

@@ -11,7 +11,7 @@ from torch.nn import functional
 
 from ecoc.errors import InvalidInputError
 
-__all__ = ["LOSSES", "LossName", "best_other", "cross_entropy", "dlr", "margin"]
+__all__ = ["ATTACK_LOSSES", "LossName", "best_other", "cross_entropy", "dlr", "margin"]
 
 LossName = Literal["cross-entropy", "margin", "dlr"]
 Loss: TypeAlias = Callable[[Tensor, Tensor, "Tensor | None"], Tensor]
@@ -73,7 +73,7 @@ def dlr(scores: Tensor, labels: Tensor, targets: Tensor | None = None) -> Tensor
     return margin(scores, labels) / _not_zero(ranked[:, 0] - ranked[:, 2])
 
 
-LOSSES: dict[str, Loss] = {"cross-entropy": cross_entropy, "margin": margin, "dlr": dlr}
+ATTACK_LOSSES: dict[str, Loss] = {"cross-entropy": cross_entropy, "margin": margin, "dlr": dlr}
 """Losses by name; each takes scores, labels, and targets or None."""
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,15 +11,115 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from ecoc.errors import InvalidInputError
+from ecoc.errors import UnsupportedError
+from ecoc.multiclass.pipelines import open_pipeline
+from ecoc.robustness.threat import Floats
 
-__all__ = ["KERNELS", "KernelMachine", "torch_columns"]
+__all__ = ["DIFFERENTIABLE_KERNELS", "AffineMap", "KernelMachine", "torch_columns"]
 
-KERNELS = ("linear", "poly", "polynomial", "rbf", "sigmoid", "laplacian")
+DIFFERENTIABLE_KERNELS = ("linear", "poly", "polynomial", "rbf", "sigmoid", "laplacian")
 """The kernels whose gradients are known."""
 
-_TRANSFORMERS = ("StandardScaler", "MinMaxScaler", "MaxAbsScaler", "RobustScaler", "PCA")
-"""Transformers of scikit-learn that multiply and shift."""
+
+@dataclass(frozen=True, eq=False)
+class AffineMap:
+    """What transformers that multiply and shift do to features: ``matrix @ x + shift``.
+
+    Attributes
+    ----------
+    matrix : array of shape (n_after, n_before)
+        What features are multiplied by.
+    shift : array of shape (n_after,)
+        What is added.
+    """
+
+    matrix: Floats
+    shift: Floats
+
+    @classmethod
+    def of(cls, transformers: Sequence[Any]) -> AffineMap | None:
+        """The map that fitted transformers are together; None if there are none.
+
+        Raises
+        ------
+        UnsupportedError
+            If one of them does more than multiply and shift; names it.
+
+        Examples
+        --------
+        >>> from sklearn.preprocessing import MinMaxScaler
+        >>> found = AffineMap.of([MinMaxScaler().fit([[1.0, 0.0], [3.0, 4.0]])])
+        >>> found.matrix, found.shift
+        (array([[0.5 , 0.  ],
+           [0.  , 0.25]]), array([-0.5,  0. ]))
+        """
+        steps = [cls._of_one(transformer) for transformer in transformers]
+        if not steps:
+            return None
+        whole = steps[0]
+        for step in steps[1:]:
+            whole = step.after(whole)
+        return whole
+
+    @classmethod
+    def _of_one(cls, transformer: Any) -> AffineMap:
+        # The very types: a subclass may do something else.
+        kind = type(transformer)
+        known = kind.__module__.startswith("sklearn.") and kind.__name__ in _AFFINE_STEPS
+        if not known or getattr(transformer, "clip", False):
+            clipping = " with clip=True" if known else ""
+            raise UnsupportedError(
+                f"{kind.__name__}{clipping} is not known to only multiply and shift features, as "
+                f"{', '.join(_AFFINE_STEPS)} do."
+            )
+        matrix, shift = _AFFINE_STEPS[kind.__name__](transformer)
+        return cls(np.asarray(matrix, dtype=np.float64), np.asarray(shift, dtype=np.float64))
+
+    def after(self, first: AffineMap | None) -> AffineMap:
+        """The map that does another one first."""
+        if first is None:
+            return self
+        return AffineMap(self.matrix @ first.matrix, self.matrix @ first.shift + self.shift)
+
+    def layer(self) -> nn.Linear:
+        """The same as a layer of torch, in float64."""
+        n_after, n_before = self.matrix.shape
+        layer = nn.Linear(n_before, n_after, dtype=torch.float64)
+        layer.weight = nn.Parameter(_double(self.matrix), requires_grad=False)
+        layer.bias = nn.Parameter(_double(self.shift), requires_grad=False)
+        return layer
+
+
+def _standard_scaler(step: Any) -> tuple[Floats, Floats]:
+    return _each_feature(step.n_features_in_, step.mean_ if step.with_mean else 0.0, step.scale_)
+
+
+def _robust_scaler(step: Any) -> tuple[Floats, Floats]:
+    centre = step.center_ if step.with_centering else 0.0
+    return _each_feature(step.n_features_in_, centre, step.scale_ if step.with_scaling else None)
+
+
+def _each_feature(n: int, centre: Any, scale: Any) -> tuple[Floats, Floats]:
+    factors = np.full(n, 1.0) / (1.0 if scale is None else scale)
+    return np.diag(factors), -centre * factors
+
+
+def _pca(step: Any) -> tuple[Floats, Floats]:
+    matrix = step.components_
+    if step.whiten:
+        scale = np.sqrt(step.explained_variance_)
+        matrix = matrix / np.maximum(scale, np.finfo(scale.dtype).eps)[:, None]
+    return matrix, -matrix @ step.mean_
+
+
+_AFFINE_STEPS: dict[str, Callable[[Any], tuple[Floats, Floats]]] = {
+    "StandardScaler": _standard_scaler,
+    "MinMaxScaler": lambda step: (np.diag(step.scale_), step.min_),
+    "MaxAbsScaler": lambda step: _each_feature(step.n_features_in_, 0.0, step.scale_),
+    "RobustScaler": _robust_scaler,
+    "PCA": _pca,
+}
+"""Transformers of scikit-learn that multiply and shift, by what they have learnt."""
 
 
 class KernelMachine(nn.Module):
@@ -33,7 +134,7 @@ class KernelMachine(nn.Module):
     intercepts : array of shape (n_columns,)
         What is added.
     kernel : str
-        One of :data:`KERNELS`.
+        One of :data:`DIFFERENTIABLE_KERNELS`.
     gamma, degree, coef0
         As in scikit-learn.
 
@@ -113,7 +214,7 @@ def torch_columns(estimators: Sequence[Any]) -> nn.Module:
 
     Raises
     ------
-    InvalidInputError
+    UnsupportedError
         If the gradient of a learner is not known; names the learner.
 
     Examples
@@ -136,21 +237,17 @@ def torch_columns(estimators: Sequence[Any]) -> nn.Module:
 
 
 def _part(learners: Sequence[Any]) -> nn.Module:
-    first = learners[0]
-    if _is_linear(first):
-        weights, biases = zip(*(_linear(learner) for learner in learners), strict=True)
-        layer = nn.Linear(len(weights[0]), len(weights), dtype=torch.float64)
-        layer.weight = nn.Parameter(_double(np.stack(weights)), requires_grad=False)
-        layer.bias = nn.Parameter(_double(biases), requires_grad=False)
-        return layer
-    matrix, shift, last = _taken_apart(first)
-    machine = _kernel_machine(last, [_taken_apart(learner)[2] for learner in learners])
-    if matrix is None:
-        return machine
-    before = nn.Linear(matrix.shape[1], matrix.shape[0], dtype=torch.float64)
-    before.weight = nn.Parameter(_double(matrix), requires_grad=False)
-    before.bias = nn.Parameter(_double(shift), requires_grad=False)
-    return nn.Sequential(before, machine)
+    if _is_linear(learners[0]):
+        columns = [_linear(learner) for learner in learners]
+        together = AffineMap(
+            np.vstack([column.matrix for column in columns]),
+            np.concatenate([column.shift for column in columns]),
+        )
+        return together.layer()
+    transformers, first = open_pipeline(learners[0])
+    machine = _kernel_machine(first, [open_pipeline(learner)[1] for learner in learners])
+    before = AffineMap.of(transformers)
+    return machine if before is None else nn.Sequential(before.layer(), machine)
 
 
 def _kernel_machine(learner: Any, learners: Sequence[Any]) -> KernelMachine:
@@ -160,7 +257,7 @@ def _kernel_machine(learner: Any, learners: Sequence[Any]) -> KernelMachine:
         "degree": getattr(learner, "degree", 3),
         "coef0": getattr(learner, "coef0", 0.0),
     }
-    if kernel in KERNELS and hasattr(learner, "centres_"):
+    if kernel in DIFFERENTIABLE_KERNELS and hasattr(learner, "centres_"):
         coefficients = np.stack([each.dual_coef_ for each in learners], axis=1)
         intercepts = [each.intercept_ for each in learners]
         return KernelMachine(
@@ -168,56 +265,36 @@ def _kernel_machine(learner: Any, learners: Sequence[Any]) -> KernelMachine:
         )
     # The number behind gamma="scale" depends on the training data: the learner alone has it.
     gamma = getattr(learner, "_gamma", None)
-    if kernel in KERNELS and gamma is not None and hasattr(learner, "support_vectors_"):
+    if (
+        kernel in DIFFERENTIABLE_KERNELS
+        and gamma is not None
+        and hasattr(learner, "support_vectors_")
+    ):
         centres, coefficients = learner.support_vectors_, _dense(learner.dual_coef_).T
         return KernelMachine(
             _dense(centres), coefficients, learner.intercept_, gamma=float(gamma), **settings
         )
-    raise InvalidInputError(
+    raise UnsupportedError(
         f"Gradients of {type(learner).__name__} are not known. They are for linear learners, "
-        f"support vector machines and kernel ridge regression with kernels {', '.join(KERNELS)}; "
-        "attack others as black boxes."
+        "support vector machines and kernel ridge regression with kernels "
+        f"{', '.join(DIFFERENTIABLE_KERNELS)}."
     )
 
 
 def _is_linear(learner: Any) -> bool:
-    last = learner.steps[-1][1] if hasattr(learner, "steps") else learner
+    last = open_pipeline(learner)[1]
     return hasattr(last, "coef_") and hasattr(last, "intercept_")
 
 
-def _linear(learner: Any) -> tuple[npt.NDArray[np.float64], float]:
+def _linear(learner: Any) -> AffineMap:
     """Weights and bias in the features that the learner was given."""
-    matrix, shift, last = _taken_apart(learner)
-    weights = _dense(last.coef_).ravel()
-    bias = float(np.ravel(last.intercept_)[0])
-    return (weights, bias) if matrix is None else (weights @ matrix, bias + float(weights @ shift))
+    transformers, last = open_pipeline(learner)
+    weights = _dense(last.coef_).reshape(1, -1)
+    return AffineMap(weights, np.ravel(last.intercept_)[:1]).after(AffineMap.of(transformers))
 
 
-def _taken_apart(
-    learner: Any,
-) -> tuple[npt.NDArray[np.float64] | None, npt.NDArray[np.float64] | float, Any]:
-    """What a pipeline does to features, as a matrix and a shift, and the learner at its end."""
-    if not hasattr(learner, "steps"):
-        return None, 0.0, learner
-    transformers = [step for _, step in learner.steps[:-1] if step not in (None, "passthrough")]
-    for transformer in transformers:
-        if type(transformer).__name__ not in _TRANSFORMERS or getattr(transformer, "clip", False):
-            raise InvalidInputError(
-                f"Gradients of {type(transformer).__name__} in a pipeline are not known; "
-                f"they are for {', '.join(_TRANSFORMERS)}."
-            )
-    if not transformers:
-        return None, 0.0, learner.steps[-1][1]
-    # Whatever multiplies and shifts is known by what it does to the origin and the axes.
-    size = transformers[0].n_features_in_
-    probes = np.vstack([np.zeros(size), np.eye(size)])
-    for transformer in transformers:
-        probes = transformer.transform(probes)
-    return (probes[1:] - probes[0]).T, probes[0], learner.steps[-1][1]
-
-
-def _dense(values: Any) -> npt.NDArray[np.float64]:
-    dense: npt.NDArray[np.float64] = np.asarray(
+def _dense(values: Any) -> Floats:
+    dense: Floats = np.asarray(
         values.toarray() if hasattr(values, "toarray") else values, dtype=np.float64
     )
     return dense

@@ -1,4 +1,4 @@
-"""The set an attack may choose from: a ball around each sample, cut by the box of valid inputs."""
+"""Where a sample may be moved to: a ball around it, and the box that all inputs lie in."""
 
 from __future__ import annotations
 
@@ -6,14 +6,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from ecoc._checks import check_choice, check_number
 from ecoc.errors import InvalidInputError
 
-__all__ = ["NORMS", "Ball", "Box", "Norm", "check_box", "check_epsilons", "check_norm", "unit"]
+__all__ = [
+    "NORMS",
+    "Ball",
+    "Box",
+    "Floats",
+    "Interval",
+    "Norm",
+    "Region",
+    "check_box",
+    "check_epsilons",
+    "check_norm",
+    "spread",
+    "unit",
+]
 
+Floats: TypeAlias = npt.NDArray[np.float64]
 Norm = Literal["linf", "l2"]
 Box: TypeAlias = "tuple[float, float] | None"
 
@@ -102,12 +118,12 @@ class Ball:
                 break
             factor = torch.where(outside, self.epsilon / length * (1 - shrinking), 1.0)
             change = result.double() - self.centre.double()
-            moved = self.centre.double() + change * _spread(factor, change)
-            result = torch.where(_spread(outside, moved), moved.to(points.dtype), result)
+            moved = self.centre.double() + change * _per_sample(factor, change)
+            result = torch.where(_per_sample(outside, moved), moved.to(points.dtype), result)
         result = torch.clamp(result, self.lower, self.upper)
         # A radius below the spacing of floats leaves only the sample itself.
         return torch.where(
-            _spread(self.distance(result) <= self.epsilon, result), result, self.centre
+            _per_sample(self.distance(result) <= self.epsilon, result), result, self.centre
         )
 
     def distance(self, points: Tensor) -> Tensor:
@@ -140,7 +156,7 @@ class Ball:
             change = unit(change, "l2")
             if not corners:
                 share = torch.rand(len(change), generator=generator, device=generator.device)
-                change = change * _spread(share ** (1 / change[0].numel()), change)
+                change = change * _per_sample(share ** (1 / change[0].numel()), change)
         change = change.to(self.centre)
         return self.project(self.centre + self.epsilon * change)
 
@@ -162,9 +178,106 @@ def unit(direction: Tensor, norm: Norm) -> Tensor:
         return direction.sign()
     # Scaled by the largest entry first: squares of tiny gradients would vanish.
     largest = direction.flatten(1).abs().amax(1)
-    scaled = direction / _spread(torch.where(largest > 0, largest, 1.0), direction)
+    scaled = direction / _per_sample(torch.where(largest > 0, largest, 1.0), direction)
     length = scaled.flatten(1).norm(dim=1)
-    return scaled / _spread(torch.where(length > 0, length, 1.0), scaled)
+    return scaled / _per_sample(torch.where(length > 0, length, 1.0), scaled)
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """Arrays of lower and upper bounds.
+
+    Attributes
+    ----------
+    lower, upper : array
+        Bounds of the same shape.
+    """
+
+    lower: Floats
+    upper: Floats
+
+    def taken(self, rows: npt.NDArray[np.intp]) -> Interval:
+        """The bounds of some samples."""
+        return Interval(self.lower[rows], self.upper[rows])
+
+    def combined(self, forms: Floats) -> Floats:
+        """The least values of linear combinations (n_samples x n_forms x n_columns).
+
+        Examples
+        --------
+        >>> Interval(np.array([[0.0, 1.0]]), np.array([[1.0, 3.0]])).combined(np.array([[[1, -1]]]))
+        array([[-3.]])
+        """
+        least: Floats = np.maximum(forms, 0) @ self.lower[..., None]
+        least = least + np.minimum(forms, 0) @ self.upper[..., None]
+        return least[..., 0]
+
+
+@dataclass(frozen=True)
+class Region:
+    """What an input may be changed into: all that is near it and in the box.
+
+    Parameters
+    ----------
+    norm : {"linf", "l2"}, default="linf"
+        How the size of a change is measured.
+    box : (float, float) or None, default=(0, 1)
+        The least and the largest value of a feature, or None if it may have any.
+
+    Examples
+    --------
+    >>> hull = Region().hull(np.array([[0.0, 0.5]]), 0.1)
+    >>> hull.lower, hull.upper
+    (array([[0. , 0.4]]), array([[0.1, 0.6]]))
+    """
+
+    norm: Norm = "linf"
+    box: Box = (0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        check_norm(self.norm)
+        check_box(self.box)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The sides of the box, infinite if there is none."""
+        return check_box(self.box)
+
+    def checked(self, points: npt.ArrayLike) -> Floats:
+        """The points as floats, once they are known to be finite and in the box."""
+        values = np.asarray(points, dtype=np.float64)
+        if values.ndim < 2:
+            raise InvalidInputError(
+                f"X must have a row for each sample, not {values.ndim} dimension(s)."
+            )
+        if not np.isfinite(values).all():
+            raise InvalidInputError("X must be finite.")
+        low, high = self.limits
+        if values.size and (values.min() < low or values.max() > high):
+            raise InvalidInputError(
+                f"X must lie in the box from {low:g} to {high:g}; it goes from {values.min():g} to "
+                f"{values.max():g}. Give the box of your features, or box=None if they have none."
+            )
+        return values
+
+    def hull(self, points: Floats, epsilon: npt.ArrayLike) -> Interval:
+        """The smallest interval of each feature that holds the region around each point.
+
+        Parameters
+        ----------
+        points : array of shape (n_samples, ...)
+            The points.
+        epsilon : float or array of shape (n_samples,)
+            The radius, for all or for each.
+        """
+        low, high = self.limits
+        reach = spread(epsilon, points)
+        return Interval(np.maximum(points - reach, low), np.minimum(points + reach, high))
+
+
+def spread(epsilon: npt.ArrayLike, like: Floats) -> Floats:
+    """Radii shaped to combine with arrays that have the samples first."""
+    return np.reshape(np.asarray(epsilon, dtype=np.float64), (-1, *[1] * (like.ndim - 1)))
 
 
 def check_norm(norm: str) -> Norm:
@@ -194,7 +307,7 @@ def _pulled_in(bound: Tensor, centre: Tensor, epsilon: float) -> Tensor:
         bound = torch.where(outside, torch.nextafter(bound, centre), bound)
 
 
-def _spread(values: Tensor, like: Tensor) -> Tensor:
+def _per_sample(values: Tensor, like: Tensor) -> Tensor:
     """One value for each sample, shaped to combine with the samples."""
     return values.reshape(-1, *[1] * (like.ndim - 1))
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from ecoc.robustness.certificates.region import Floats, Interval
+from ecoc._checks import listing
+from ecoc.errors import UnsupportedError
+from ecoc.robustness.threat import Floats, Interval
 
-__all__ = ["ColumnBounds", "SideBySide"]
+__all__ = ["BoundsMaker", "ColumnBounds", "check_formulas"]
 
 
 class ColumnBounds(ABC):
@@ -70,27 +73,28 @@ class ColumnBounds(ABC):
         )
 
 
-class SideBySide(ColumnBounds):
-    """Columns of several kinds, bounded apart.
+BoundsMaker: TypeAlias = Callable[[Floats], ColumnBounds]
+"""Bounds the columns around some points."""
+
+
+def check_formulas(columns: ColumnBounds, scores: npt.ArrayLike, tolerance: float = 1e-6) -> None:
+    """Refuse formulas that do not give the scores of the model: a certificate would be void.
 
     Parameters
     ----------
-    parts : sequence of ColumnBounds
-        The bounds of some columns each, around the same points.
-    order : sequence of int
-        Which column each one is, in the order of the parts.
+    columns : ColumnBounds
+        What was made from the formulas.
+    scores : array of shape (n_samples, n_columns)
+        What the model says at the same points.
+    tolerance : float, default=1e-6
+        The share of their size by which they may differ.
     """
-
-    def __init__(self, parts: Sequence[ColumnBounds], order: Sequence[int]) -> None:
-        self._parts = parts
-        self._places = np.argsort(order)
-        self.safety = max(part.safety for part in parts)
-        self.scores = np.hstack([part.scores for part in parts])[:, self._places]
-
-    def bounds(self, epsilon: npt.ArrayLike) -> Interval:
-        """The bounds of all parts in the order of the columns."""
-        found = [part.bounds(epsilon) for part in self._parts]
-        return Interval(
-            np.hstack([part.lower for part in found])[:, self._places],
-            np.hstack([part.upper for part in found])[:, self._places],
+    given = np.asarray(scores, dtype=np.float64)
+    near = tolerance * (1 + np.abs(given).max(initial=0))
+    differs = ~np.isclose(columns.scores, given, rtol=tolerance, atol=near)
+    if differs.any():
+        places = np.flatnonzero(differs.any(axis=0)).tolist()
+        raise UnsupportedError(
+            f"The scores of columns {listing(places)} are not what their coefficients say, so "
+            "they cannot be certified. Use method='smoothing'."
         )

@@ -11,33 +11,34 @@ from ecoc.codes import one_vs_one
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass import DECODERS, ECOCClassifier
 from ecoc.nn import NetworkClassifier
-from ecoc.robustness.victims import as_victim, code_heads, tempered
+from ecoc.robustness import View
+from ecoc.robustness.models import as_view, attacked_model, code_heads, tempered
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
 
 
-def decided(victim, points):
+def decided(attacked, points):
     with torch.no_grad():
-        return victim.decision(victim.body(points)).argmax(1).numpy()
+        return attacked.decision(attacked.body(points)).argmax(1).numpy()
 
 
 @pytest.mark.parametrize("decoding", [name for name in DECODERS if name != "self-healing"])
 def test_every_decoder_of_a_classifier_decides(decoding):
     model = ECOCClassifier(SVC(), codebook="one-vs-rest", decoding=decoding).fit(X, NAMES)
-    victim = as_victim(model, X)
-    assert not victim.is_black_box
+    attacked = attacked_model(model, X)
+    assert not attacked.is_black_box
     points = torch.tensor(X)
-    assert np.array_equal(victim.classes[decided(victim, points)], model.predict(X))
-    labels = victim.places(NAMES, len(X))
-    assert np.array_equal(victim.wrong(points, labels), model.predict(X) != NAMES)
+    assert np.array_equal(attacked.classes[decided(attacked, points)], model.predict(X))
+    labels = attacked.places(NAMES, len(X))
+    assert np.array_equal(attacked.wrong(points, labels), model.predict(X) != NAMES)
 
 
 def test_learners_without_gradients_are_black_boxes():
     model = ECOCClassifier(DecisionTreeClassifier(random_state=0), codebook="one-vs-rest")
-    victim = as_victim(model.fit(X, Y), X)
-    assert victim.is_black_box
-    assert np.array_equal(decided(victim, torch.tensor(X)), model.predict(X))
+    attacked = attacked_model(model.fit(X, Y), X)
+    assert attacked.is_black_box
+    assert np.array_equal(decided(attacked, torch.tensor(X)), model.predict(X))
 
 
 def test_a_module_that_does_not_agree_is_not_used():
@@ -46,7 +47,7 @@ def test_a_module_that_does_not_agree_is_not_used():
             return np.tanh(super().decision_function(X))
 
     model = ECOCClassifier(Bent(), codebook="one-vs-rest").fit(X, Y)
-    assert as_victim(model, X).is_black_box
+    assert attacked_model(model, X).is_black_box
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -54,9 +55,9 @@ def test_a_module_that_does_not_agree_is_not_used():
 def test_other_classifiers_are_black_boxes(learner, classes):
     kept = np.isin(Y, range(classes))
     model = learner.fit(X[kept], NAMES[kept])
-    victim = as_victim(model, X)
-    assert victim.is_black_box
-    assert np.array_equal(victim.classes[decided(victim, torch.tensor(X))], model.predict(X))
+    attacked = attacked_model(model, X)
+    assert attacked.is_black_box
+    assert np.array_equal(attacked.classes[decided(attacked, torch.tensor(X))], model.predict(X))
 
 
 def test_a_classifier_that_only_predicts_is_enough():
@@ -66,18 +67,18 @@ def test_a_classifier_that_only_predicts_is_enough():
         def predict(self, X):  # noqa: N803
             return np.where(X[:, 0] > 6, 5, 3)
 
-    victim = as_victim(Constant(), X)
-    assert np.array_equal(decided(victim, torch.tensor(X)), X[:, 0] > 6)
+    attacked = attacked_model(Constant(), X)
+    assert np.array_equal(decided(attacked, torch.tensor(X)), X[:, 0] > 6)
 
 
 def test_networks_with_columns_have_all_heads():
-    victim, (x, y) = as_victim(CodeModel(), None), samples()
-    forms = {"scores", "log", "log-likelihood", "logits"}
-    assert set(victim.heads) == forms | {"tempered", "tempered-log", "sharp"}
-    labels = victim.places(np.array([f"digit {i}" for i in y]), len(y))
+    attacked, (x, y) = attacked_model(CodeModel(), None), samples()
+    forms = {"soft", "log", "log-likelihood", "logits"}
+    assert set(attacked.heads) == forms | {"tempered", "tempered-log", "sharp"}
+    labels = attacked.places(np.array([f"digit {i}" for i in y]), len(y))
     assert torch.equal(labels, y)
-    for head in victim.heads:
-        surrogate, decision = victim.view(head)(x)
+    for head in attacked.heads:
+        surrogate, decision = attacked.view(head)(x)
         assert decision.argmax(1).eq(y).double().mean() > 0.9
         # Forms of the same columns: they seldom disagree.
         assert surrogate.argmax(1).eq(decision.argmax(1)).double().mean() > 0.9
@@ -85,20 +86,20 @@ def test_networks_with_columns_have_all_heads():
 
 def test_ordinary_networks_have_their_logits():
     x, y = samples()
-    assert set(as_victim(ordinary(), None).heads) == {"logits"}
+    assert set(attacked_model(ordinary(), None).heads) == {"logits"}
     model = NetworkClassifier(architecture="mlp", epochs=1, random_state=0)
     model.fit(x.numpy(), y.numpy())
-    victim = as_victim(model, None)
-    assert set(victim.heads) == {"logits"}
-    assert np.array_equal(victim.classes[decided(victim, x)], model.predict(x.numpy()))
+    attacked = attacked_model(model, None)
+    assert set(attacked.heads) == {"logits"}
+    assert np.array_equal(attacked.classes[decided(attacked, x)], model.predict(x.numpy()))
 
 
 def test_equation_20_is_a_sum_and_a_mean_for_ternary_codes():
     logits = torch.tensor([[1.0, -2.0, 0.5]])
     r = torch.sigmoid(logits[0])
-    binary = code_heads(np.array([[1, 1, 1], [1, -1, -1]], dtype=np.int8))["scores"](logits)
+    binary = code_heads(np.array([[1, 1, 1], [1, -1, -1]], dtype=np.int8))["soft"](logits)
     assert binary.tolist()[0] == pytest.approx([float(r.sum()), float(r[0] + 2 - r[1] - r[2])])
-    ternary = code_heads(one_vs_one(3).matrix)["scores"](logits)
+    ternary = code_heads(one_vs_one(3).matrix)["soft"](logits)
     assert ternary.tolist()[0][0] == pytest.approx(float(r[0] + r[1]) / 2)
 
 
@@ -116,22 +117,56 @@ def test_evaluation_mode_is_for_a_while():
     network = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Dropout(0.9))
     network.train()
     network[0].eval()
-    victim = as_victim(network, None)
-    with victim.evaluating():
+    attacked = attacked_model(network, None)
+    with attacked.evaluating():
         assert not any(part.training for part in network.modules())
     assert [part.training for part in network.modules()] == [True, False, True]
 
 
 def test_what_cannot_be_is_refused():
     with pytest.raises(InvalidInputError, match="not str"):
-        as_victim("model", X)
+        attacked_model("model", X)
     healing = ECOCClassifier(SVC(), codebook="one-vs-rest", decoding="self-healing").fit(X, Y)
     with pytest.raises(InvalidInputError, match="decides about samples together"):
-        as_victim(healing, X)
-    victim = as_victim(ECOCClassifier(SVC(), codebook="one-vs-rest").fit(X, NAMES), X)
+        attacked_model(healing, X)
+    attacked = attacked_model(ECOCClassifier(SVC(), codebook="one-vs-rest").fit(X, NAMES), X)
     with pytest.raises(InvalidInputError, match="got rose"):
-        victim.places(np.array(["rose"]), 1)
+        attacked.places(np.array(["rose"]), 1)
     with pytest.raises(InvalidInputError, match="each of the 2 samples"):
-        victim.places(NAMES, 2)
+        attacked.places(NAMES, 2)
     with pytest.raises(InvalidInputError, match="whole numbers from 0"):
-        as_victim(ordinary(), None).places(np.array([-1]), 1)
+        attacked_model(ordinary(), None).places(np.array([-1]), 1)
+
+
+def test_the_body_runs_once_for_both_heads():
+    calls = []
+
+    def body(x):
+        calls.append(len(x))
+        return 2 * x
+
+    view = View(body, surrogate=lambda z: z + 1, decision=torch.sign)
+    surrogate, decision = view(torch.tensor([[1.0, -1.0]]))
+    assert surrogate.tolist() == [[3.0, -1.0]]
+    assert decision.tolist() == [[1.0, -1.0]]
+    assert calls == [1]
+
+
+def test_only_what_is_pushed_on_has_gradients():
+    x = torch.ones(1, 2, requires_grad=True)
+    for view in (View(lambda x: 2 * x), View(lambda x: 2 * x, decision=lambda z: z)):
+        surrogate, decision = view(x)
+        assert surrogate.requires_grad
+        assert not decision.requires_grad
+
+
+def test_models_hand_out_their_module():
+    class Model:
+        def as_module(self):
+            return torch.nn.Identity()
+
+    view = as_view(Model())
+    assert isinstance(view.body, torch.nn.Identity)
+    assert as_view(view) is view
+    with pytest.raises(InvalidInputError, match="not int"):
+        as_view(3)

@@ -6,14 +6,20 @@ from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from ecoc.errors import InvalidInputError
+from ecoc.errors import UnsupportedError
 from ecoc.multiclass import ECOCClassifier
 from ecoc.multiclass.kernel_ridge import KernelRidgeColumns
-from ecoc.robustness import torch_columns
+from ecoc.robustness.columns import AffineMap, torch_columns
 
 X, Y = load_wine(return_X_y=True)
 LEARNERS = [
@@ -66,14 +72,47 @@ def test_columns_keep_their_places_whatever_they_are():
 
 def test_what_has_no_known_gradient_is_refused():
     tree = DecisionTreeClassifier(random_state=0).fit(X, Y == 0)
-    with pytest.raises(InvalidInputError, match="Gradients of DecisionTreeClassifier"):
+    with pytest.raises(UnsupportedError, match="Gradients of DecisionTreeClassifier"):
         torch_columns([tree])
     curved = make_pipeline(PolynomialFeatures(), SVC()).fit(X, Y == 0)
-    with pytest.raises(InvalidInputError, match="Gradients of PolynomialFeatures"):
+    with pytest.raises(UnsupportedError, match=r"^PolynomialFeatures is not known"):
         torch_columns([curved])
     cut = make_pipeline(MinMaxScaler(clip=True), SVC()).fit(X, Y == 0)
-    with pytest.raises(InvalidInputError, match="Gradients of MinMaxScaler"):
+    with pytest.raises(UnsupportedError, match=r"^MinMaxScaler with clip=True"):
         torch_columns([cut])
     own = SVC(kernel=lambda a, b: a @ b.T).fit(X, Y == 0)
-    with pytest.raises(InvalidInputError, match="Gradients of SVC"):
+    with pytest.raises(UnsupportedError, match="Gradients of SVC"):
         torch_columns([own])
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [StandardScaler()],
+        [StandardScaler(with_mean=False), MaxAbsScaler()],
+        [StandardScaler(with_std=False), RobustScaler(with_centering=False)],
+        [RobustScaler(), MinMaxScaler((-1, 3)), PCA(4, whiten=True)],
+        [PCA(3), RobustScaler(with_scaling=False)],
+    ],
+    ids=lambda steps: "-".join(type(step).__name__ for step in steps),
+)
+def test_steps_that_multiply_and_shift_are_one_map(steps):
+    # Far from the origin, where differences of probes would lose half of their digits.
+    inputs = X + 1e6
+    fitted = make_pipeline(*steps, "passthrough").fit(inputs)
+    features = fitted.transform(inputs)
+    found = AffineMap.of([step for _, step in fitted.steps[:-1]])
+    near = 1e-9 * (1 + 1e6 * np.abs(found.matrix).sum(axis=1))
+    assert (np.abs(inputs @ found.matrix.T + found.shift - features) < near).all()
+    layer = found.layer()(torch.tensor(inputs))
+    assert (np.abs(layer.numpy() - features) < near).all()
+
+
+def test_no_steps_are_no_map():
+    assert AffineMap.of([]) is None
+
+    class Own(StandardScaler):
+        pass
+
+    with pytest.raises(UnsupportedError, match="Own is not known"):
+        AffineMap.of([Own().fit(X)])

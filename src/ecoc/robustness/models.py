@@ -1,0 +1,572 @@
+"""What a model is, decided once: what attacks push on, and what certificates bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from ecoc._checks import listing
+from ecoc.codes import Codebook
+from ecoc.errors import InvalidInputError, UnsupportedError
+from ecoc.multiclass import Decoder, LossBased, SelfHealing
+from ecoc.multiclass.pipelines import open_pipeline, transformed
+from ecoc.nn.decoder import CodeDecoder
+from ecoc.nn.layers import ColumnEnsemble
+from ecoc.robustness.columns import AffineMap, torch_columns
+from ecoc.robustness.threat import Floats
+
+__all__ = [
+    "AttackedModel",
+    "ModelAdapter",
+    "View",
+    "adapt",
+    "as_view",
+    "attacked_model",
+    "code_heads",
+    "tempered",
+]
+
+Head: TypeAlias = Callable[[Tensor], Tensor]
+Scores: TypeAlias = Callable[[npt.NDArray[Any]], Floats]
+
+_CPU = torch.device("cpu")
+
+_CHUNK = 1024
+"""Samples that a network is asked about at once."""
+
+_LARGEST = LossBased("linear")
+"""Decides by the largest score where every class has its own."""
+
+_PROBES = 32
+"""Samples on which formulas are compared with the model that they are for."""
+
+
+# ------------------------------------------------------------------ what a model is
+
+
+@dataclass(frozen=True, eq=False)
+class ModelAdapter:
+    """A model, taken apart as far as it is known.
+
+    Pipelines of transformers that multiply and shift are looked through: `networks` take the
+    pipeline's own inputs, and `before` says what is done to them before the `estimators` see
+    them. Behind other transformers there are scores and no formulas.
+
+    Attributes
+    ----------
+    classes : array of shape (n_classes,), optional
+        The labels; places among the outputs if None.
+    column_scores : callable
+        From inputs to the scores of the columns, or of the classes if there is no codebook.
+    codebook : Codebook, optional
+        The codebook, if there is one.
+    decoder : Decoder
+        What decides from them; without a codebook by the largest score.
+    predict : callable, optional
+        The model's own prediction from an array of inputs.
+    estimators : sequence
+        The learners of the columns, if scikit-learn trained them.
+    before : AffineMap, optional
+        What a pipeline does to the inputs before.
+    module : nn.Module, optional
+        The outputs of networks, from inputs in their own precision.
+    decision : callable, optional
+        From there to the scores of classes.
+    networks : sequence of nn.Module
+        The same networks side by side, as bounds take them.
+    input_shape : tuple of int, optional
+        The shape of one sample, if it is known.
+    may_reject : bool
+        Whether it may leave a sample undecided.
+    closed : str
+        Why neither gradients nor bounds are known, a sentence; empty if they may be.
+    """
+
+    classes: npt.NDArray[Any] | None
+    column_scores: Scores
+    codebook: Codebook | None = None
+    decoder: Decoder = _LARGEST
+    predict: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] | None = None
+    estimators: Sequence[Any] = ()
+    before: AffineMap | None = None
+    module: nn.Module | None = None
+    decision: Head | None = None
+    networks: Sequence[nn.Module] = ()
+    input_shape: tuple[int, ...] | None = None
+    may_reject: bool = False
+    closed: str = ""
+
+    @property
+    def matrix(self) -> npt.NDArray[np.int8] | None:
+        """The matrix of the codebook."""
+        return None if self.codebook is None else self.codebook.matrix
+
+
+def adapt(model: Any) -> ModelAdapter:
+    """Find out what a model is.
+
+    Parameters
+    ----------
+    model : object
+        An :class:`ecoc.multiclass.ECOCClassifier`, an estimator of :mod:`ecoc.nn`, another
+        classifier with the interface of scikit-learn, a pipeline that ends in one of them, or
+        a torch module from inputs to logits.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import RidgeClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from ecoc.multiclass import ECOCClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> columns = ECOCClassifier(RidgeClassifier(), codebook="one-vs-one")
+    >>> found = adapt(make_pipeline(StandardScaler(), columns).fit(X, y))
+    >>> len(found.estimators), found.before.matrix.shape, found.closed
+    (3, (4, 4), '')
+    """
+    transformers, last = open_pipeline(model)
+    if hasattr(last, "column_module") and hasattr(last, "codebook_"):
+        found = _code_network(last)
+    elif hasattr(last, "as_module") and hasattr(last, "classes_"):
+        found = _ordinary(last.as_module(output="logits"), last)
+    elif isinstance(last, nn.Module):
+        found = _ordinary(last)
+    elif hasattr(last, "estimators_") and hasattr(last, "codebook_"):
+        found = _code_classifier(last)
+    elif hasattr(last, "predict") and hasattr(last, "classes_"):
+        return _other_classifier(model)
+    else:
+        raise InvalidInputError(
+            "model must be a fitted classifier, a pipeline that ends in one, or a torch module "
+            f"from inputs to logits, not {type(last).__name__}."
+        )
+    return _behind(transformers, model, found) if transformers else found
+
+
+def _behind(transformers: Sequence[Any], pipeline: Any, last: ModelAdapter) -> ModelAdapter:
+    """The model at the end of a pipeline in terms of the pipeline's own inputs."""
+
+    def scores(points: npt.NDArray[Any]) -> Floats:
+        return last.column_scores(transformed(transformers, points))
+
+    same = replace(last, predict=pipeline.predict, column_scores=scores, input_shape=None)
+    try:
+        before = AffineMap.of(transformers)
+    except UnsupportedError as error:
+        return replace(same, estimators=(), module=None, networks=(), closed=str(error))
+    if before is None or last.module is None:
+        return replace(same, before=before)
+    dtype, device = _placed(last.module)
+    first = before.layer().to(device)
+    return replace(
+        same,
+        before=before,
+        # Features are transformed in float64, as by the pipeline.
+        module=nn.Sequential(first, _Rounding(dtype), last.module).eval(),
+        networks=[nn.Sequential(before.layer(), network) for network in last.networks],
+        input_shape=before.matrix.shape[1:],
+    )
+
+
+class _Rounding(nn.Module):
+    """Values in the precision of what comes next."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.dtype = dtype
+
+    def forward(self, values: Tensor) -> Tensor:
+        return values.to(self.dtype)
+
+
+def _code_network(model: Any) -> ModelAdapter:
+    columns = model.column_module()
+    return ModelAdapter(
+        classes=model.classes_,
+        column_scores=_asked(columns),
+        codebook=model.codebook_,
+        decoder=model.decoder_,
+        predict=model.predict,
+        module=columns,
+        decision=CodeDecoder(model.codebook_, model.decoding_).to(_placed(columns)[1]),
+        networks=list(columns.networks) if isinstance(columns, ColumnEnsemble) else [columns],
+        input_shape=_given_shape(model),
+    )
+
+
+def _ordinary(module: nn.Module, model: Any = None) -> ModelAdapter:
+    return ModelAdapter(
+        classes=None if model is None else model.classes_,
+        column_scores=_asked(module),
+        predict=None if model is None else model.predict,
+        module=module,
+        decision=_same,
+        networks=[module],
+        input_shape=_given_shape(model),
+    )
+
+
+def _given_shape(model: Any) -> tuple[int, ...] | None:
+    return getattr(getattr(model, "inputs_", None), "given", None)
+
+
+def _code_classifier(model: Any) -> ModelAdapter:
+    return ModelAdapter(
+        classes=model.classes_,
+        column_scores=model.column_scores,
+        codebook=model.codebook_,
+        decoder=model.decoder_,
+        predict=model.predict,
+        estimators=model.estimators_,
+        may_reject=getattr(model, "reject_below", None) is not None,
+    )
+
+
+def _other_classifier(model: Any) -> ModelAdapter:
+    classes = np.asarray(model.classes_)
+
+    def scores(samples: npt.NDArray[Any]) -> Floats:
+        for method in ("decision_function", "predict_proba"):
+            if hasattr(model, method):
+                found = np.asarray(getattr(model, method)(samples), dtype=np.float64)
+                return np.stack([-found, found], axis=1) if found.ndim == 1 else found
+        return np.asarray(model.predict(samples)[:, None] == classes, dtype=np.float64)
+
+    name = type(open_pipeline(model)[1]).__name__
+    return ModelAdapter(
+        classes, scores, predict=model.predict, closed=f"What {name} computes is not known here."
+    )
+
+
+def _asked(module: nn.Module) -> Scores:
+    """A module as a function of arrays, in evaluation mode and its own precision."""
+    like = next(module.parameters(), torch.empty(0))
+
+    def scores(inputs: npt.NDArray[Any]) -> Floats:
+        points = np.asarray(inputs)
+        was_training = module.training
+        module.eval()
+        try:
+            with torch.no_grad():
+                chunks = [
+                    torch.from_numpy(points[start : start + _CHUNK])
+                    for start in range(0, len(points), _CHUNK)
+                ]
+                parts = [module(chunk.to(like)).double().cpu() for chunk in chunks]
+        finally:
+            module.train(was_training)
+        found: Floats = torch.cat(parts).numpy()
+        return found
+
+    return scores
+
+
+# -------------------------------------------------------------- what an attack sees
+
+
+def _same(values: Tensor) -> Tensor:
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A model as an attack sees it.
+
+    A loss on the scores that decide can have no gradient, though the model is easily
+    fooled: an attack may push on a surrogate instead. Success is always judged by the scores
+    that decide.
+
+    Parameters
+    ----------
+    body : callable
+        From inputs to what both heads need, for instance the logits of columns.
+    surrogate : callable, optional
+        From there to the class scores (n_samples x n_classes) whose loss the attack raises.
+    decision : callable, optional
+        From there to the class scores whose largest is the prediction.
+
+    Examples
+    --------
+    >>> view = View(lambda x: x @ torch.eye(2), surrogate=lambda z: 2 * z)
+    >>> view(torch.tensor([[1.0, 3.0]]))
+    (tensor([[2., 6.]]), tensor([[1., 3.]]))
+    """
+
+    body: Head
+    surrogate: Head = _same
+    decision: Head = _same
+
+    def __call__(self, points: Tensor) -> tuple[Tensor, Tensor]:
+        """The scores to push on, and the scores that decide."""
+        inner = self.body(points)
+        surrogate = self.surrogate(inner)
+        if self.decision is self.surrogate:
+            return surrogate, surrogate.detach()
+        with torch.no_grad():
+            return surrogate, self.decision(inner.detach())
+
+
+def as_view(model: Any) -> View:
+    """A view of anything that can be attacked by itself.
+
+    Parameters
+    ----------
+    model : View, callable or object with ``as_module``
+        A torch module or another function from inputs to class scores (n_samples x
+        n_classes), or a model that hands out such a module.
+    """
+    if isinstance(model, View):
+        return model
+    if hasattr(model, "as_module"):
+        return View(model.as_module())
+    if callable(model):
+        return View(model)
+    raise InvalidInputError(
+        "model must be a torch module, a function from inputs to class scores, or have a method "
+        f"as_module, not {type(model).__name__}. evaluate_robustness takes classifiers too."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class AttackedModel:
+    """A model under evaluation.
+
+    Attributes
+    ----------
+    body : callable
+        From inputs to the logits of columns or classes.
+    decision : callable
+        From there to the class scores whose largest is the prediction.
+    heads : mapping of str to callable
+        From there to class scores with gradients, by name; empty for a black box.
+    classes : array of shape (n_classes,), optional
+        The labels; places among the scores if None.
+    dtype : torch.dtype
+        What inputs are.
+    device : torch.device
+        Where they are.
+    predict : callable, optional
+        The model's own prediction from an array, the last word on every point found.
+    module : torch.nn.Module, optional
+        What has to be in evaluation mode.
+    matrix : array of shape (n_classes, n_columns), optional
+        The codebook, if the body gives the scores of its columns.
+    closed : str
+        Why it is a black box, a sentence; empty if it is none.
+    """
+
+    body: Head
+    decision: Head
+    heads: Mapping[str, Head]
+    classes: npt.NDArray[Any] | None = None
+    dtype: torch.dtype = torch.float32
+    device: torch.device = _CPU
+    predict: Callable[[npt.NDArray[Any]], npt.NDArray[Any]] | None = None
+    module: nn.Module | None = None
+    matrix: npt.NDArray[np.int8] | None = None
+    closed: str = ""
+
+    @property
+    def is_black_box(self) -> bool:
+        """Whether there are no gradients."""
+        return not self.heads
+
+    def view(self, head: str | None = None) -> View:
+        """What an attack sees that pushes on a head, or on what decides."""
+        return View(self.body, self.heads[head] if head else self.decision, self.decision)
+
+    def wrong(self, points: Tensor, labels: Tensor) -> Tensor:
+        """Which points the model itself misclassifies; labels are places among the scores."""
+        if self.predict is None or self.classes is None:
+            with torch.no_grad():
+                return self.decision(self.body(points)).argmax(dim=1) != labels
+        predicted = np.asarray(self.predict(points.cpu().numpy()))
+        return torch.from_numpy(predicted != self.classes[labels.cpu().numpy()]).to(labels.device)
+
+    def places(self, y: npt.ArrayLike | Tensor, n: int) -> Tensor:
+        """The labels of n samples as places among the scores."""
+        labels = y.detach().cpu().numpy() if isinstance(y, Tensor) else np.asarray(y)
+        if labels.shape != (n,):
+            raise InvalidInputError(
+                f"y must have a label for each of the {n} samples, not shape {labels.shape}."
+            )
+        if self.classes is not None:
+            unknown = np.setdiff1d(labels, self.classes)
+            if len(unknown):
+                raise InvalidInputError(
+                    "y must hold only classes that the model knows; got "
+                    f"{listing(unknown.tolist())}."
+                )
+            order = np.argsort(self.classes)
+            labels = order[np.searchsorted(self.classes, labels, sorter=order)]
+        if labels.dtype.kind not in "iu" or labels.min() < 0:
+            raise InvalidInputError(
+                "y must hold whole numbers from 0 on, the places of classes among the logits."
+            )
+        return torch.from_numpy(labels.astype(np.int64)).to(self.device)
+
+    @contextmanager
+    def evaluating(self) -> Iterator[None]:
+        """Evaluation mode for a while: no dropout, no statistics of batches."""
+        modes = {part: part.training for part in self.module.modules()} if self.module else {}
+        for part in modes:
+            part.training = False
+        try:
+            yield
+        finally:
+            for part, mode in modes.items():
+                part.training = mode
+
+
+def attacked_model(model: Any, samples: npt.NDArray[Any]) -> AttackedModel:
+    """Look at a model for evaluation.
+
+    Parameters
+    ----------
+    model : object
+        What :func:`adapt` knows. Without known gradients it is a black box.
+    samples : array
+        Some inputs, on which formulas made from a model are compared with it.
+    """
+    if isinstance(model, AttackedModel):
+        return model
+    found = adapt(model)
+    if isinstance(found.decoder, SelfHealing):
+        raise UnsupportedError(
+            "Self-healing decoding decides about samples together, so that no single sample can "
+            "be attacked. Use another decoding."
+        )
+    module, closed = _with_gradients(found, samples)
+    if module is None:
+        return _black_box(found, closed)
+    decision = found.decision or _decoding(found)
+    dtype, device = _placed(module)
+    return AttackedModel(
+        body=module,
+        decision=decision,
+        heads={"logits": _same} if found.matrix is None else code_heads(found.matrix, device),
+        classes=found.classes,
+        dtype=dtype,
+        device=device,
+        predict=found.predict,
+        module=module,
+        matrix=found.matrix,
+    )
+
+
+def _with_gradients(model: ModelAdapter, samples: npt.NDArray[Any]) -> tuple[nn.Module | None, str]:
+    """The scores as a module, or None and why there is none."""
+    module, tolerance = model.module, 1e-3
+    if model.estimators:
+        tolerance = 1e-6
+        try:
+            module = torch_columns(model.estimators)
+        except UnsupportedError as error:
+            return None, str(error)
+        if model.before is not None:
+            module = nn.Sequential(model.before.layer(), module)
+    if module is None or not (model.estimators or model.before):
+        return module, model.closed
+    probes = np.asarray(samples[:_PROBES], dtype=np.float64)
+    given = model.column_scores(probes)
+    with torch.no_grad():
+        scores = module(torch.from_numpy(probes).to(*_placed(module)[::-1])).double().cpu().numpy()
+    if np.allclose(scores, given, rtol=tolerance, atol=1e-2 * tolerance):
+        return module, ""
+    return None, "The scores of its columns are not what their coefficients say."
+
+
+def _black_box(model: ModelAdapter, closed: str) -> AttackedModel:
+    return AttackedModel(
+        body=_in_numpy(model.column_scores),
+        decision=_decoding(model),
+        heads={},
+        classes=model.classes,
+        dtype=torch.float64,
+        predict=model.predict,
+        matrix=model.matrix,
+        closed=closed,
+    )
+
+
+def _decoding(model: ModelAdapter) -> Head:
+    """What decides from the scores, as a function of tensors without gradients."""
+    matrix = model.matrix
+    if matrix is None:
+        return _same
+    return _in_numpy(lambda scores: model.decoder(scores, matrix))
+
+
+def _in_numpy(function: Callable[[npt.NDArray[Any]], npt.ArrayLike]) -> Head:
+    """A function of arrays as one of tensors, without gradients."""
+
+    def head(values: Tensor) -> Tensor:
+        result = np.asarray(function(values.detach().cpu().numpy()), dtype=np.float64)
+        return torch.from_numpy(result).to(values.device)
+
+    return head
+
+
+def _placed(module: nn.Module) -> tuple[torch.dtype, torch.device]:
+    """The dtype and device of a module's parameters."""
+    for tensor in (*module.parameters(), *module.buffers()):
+        if tensor.is_floating_point():
+            return tensor.dtype, tensor.device
+    return torch.float32, _CPU
+
+
+# ------------------------------------------------------------ forms of class scores
+
+
+def tempered(decoder: Head, sharpness: float = 1.0) -> Head:
+    """A decoder whose logits are first divided by their mean size, sample by sample.
+
+    Then it does not saturate, however certain the columns are.
+
+    Parameters
+    ----------
+    decoder : callable
+        From logits of columns to class scores.
+    sharpness : float, default=1.0
+        What the divided logits are multiplied by. The larger it is, the more a push turns
+        around the columns that are nearly undecided, which is what counts where the decision
+        is nearly that of Hamming decoding.
+
+    Examples
+    --------
+    >>> head = tempered(CodeDecoder([[1, 1], [1, -1], [-1, 1]]))
+    >>> head(torch.tensor([[500.0, -100.0]]))
+    tensor([[0.6293, 0.7119, 0.2881]])
+    """
+
+    def head(logits: Tensor) -> Tensor:
+        size = logits.detach().abs().mean(dim=1, keepdim=True)
+        return decoder(sharpness * logits / size.clamp(min=torch.finfo(logits.dtype).tiny))
+
+    return head
+
+
+def code_heads(matrix: npt.NDArray[np.int8], device: torch.device | None = None) -> dict[str, Head]:
+    """All forms of class scores that come from the logits of columns.
+
+    ``"soft"`` is equation 20 as the paper prints it: sums, and means for ternary codes.
+    """
+    ternary = bool((matrix == 0).any())
+    return {
+        "soft": CodeDecoder(matrix, "soft", normalise=ternary).to(device),
+        "log": CodeDecoder(matrix, "log-soft", normalise=ternary).to(device),
+        # The logits of classes, as networks without a code have them.
+        "logits": CodeDecoder(matrix, "normalised-linear").to(device),
+        "log-likelihood": CodeDecoder(matrix, "normalised-logistic", normalise=ternary).to(device),
+        "tempered": tempered(CodeDecoder(matrix).to(device)),
+        "sharp": tempered(CodeDecoder(matrix).to(device), sharpness=10.0),
+        "tempered-log": tempered(CodeDecoder(matrix, "normalised-logistic").to(device)),
+    }
