@@ -284,8 +284,8 @@ class Run:
         if not problem.maximises:
             return
         with self._stage("construction") as said:
-            from ecoc.codes.constructions import construct
-            from ecoc.codes.constructions.blocks import compile_kernels
+            from ecoc.constructions import construct
+            from ecoc.constructions.blocks import compile_kernels
 
             # A deal as it comes needs nothing compiled.
             ready = self._compiled(compile_kernels, said)

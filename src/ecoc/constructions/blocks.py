@@ -162,7 +162,7 @@ def search_deal(
 def _anneal_once(
     code: BlockCode, goal: Goal, rng: np.random.Generator, effort: float, budget: Budget
 ) -> Signs:
-    from ecoc.codes.constructions import _annealing
+    from ecoc.constructions import _annealing
 
     k = code.n_classes
     budget.spend(_ENTRY_PRICE * k * code.n_columns)

@@ -22,9 +22,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from ecoc.codes.constructions.goethals_seidel import read_signs
-from ecoc.codes.constructions.hadamard import hadamard_matrix, hadamard_methods, jacobsthal_matrix
-from ecoc.codes.constructions.tables import load_table
+from ecoc.constructions.goethals_seidel import read_signs
+from ecoc.constructions.hadamard import hadamard_matrix, hadamard_methods, jacobsthal_matrix
+from ecoc.constructions.tables import load_table
 
 __all__ = [
     "biorthogonal_block",

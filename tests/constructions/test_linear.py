@@ -3,10 +3,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ecoc.codes.constructions import best_linear
-from ecoc.codes.constructions.cyclic import bch_codes, bch_generator, kerdock_words
-from ecoc.codes.constructions.linear import ParentCode, parent_codes, parent_words
 from ecoc.codes.measures import min_doubled_distance
+from ecoc.constructions import best_linear
+from ecoc.constructions.cyclic import bch_codes, bch_generator, kerdock_words
+from ecoc.constructions.linear import ParentCode, parent_codes, parent_words
 
 
 def distance_of(words):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ecoc.codes.constructions import (
+from ecoc.constructions import (
     hadamard_matrix,
     hadamard_methods,
     hadamard_orders,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ecoc.codes.constructions.fields import prime_power
-from ecoc.codes.constructions.hadamard import MAX_ORDER, hadamard_methods
-from ecoc.codes.constructions.hadamard_blocks import (
+from ecoc.constructions.fields import prime_power
+from ecoc.constructions.hadamard import MAX_ORDER, hadamard_methods
+from ecoc.constructions.hadamard_blocks import (
     biorthogonal_block,
     conference_block,
     legendre_block,
@@ -18,7 +18,7 @@ from ecoc.codes.constructions.hadamard_blocks import (
     normalised_block,
     residual_block,
 )
-from ecoc.codes.constructions.linear import ParentCode, parent_codes, parent_words
+from ecoc.constructions.linear import ParentCode, parent_codes, parent_words
 
 __all__ = ["BlockKind", "hadamard_kinds", "linear_kinds", "replacements"]
 

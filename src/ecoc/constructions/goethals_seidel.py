@@ -15,8 +15,8 @@ from math import gcd
 import numpy as np
 import numpy.typing as npt
 
-from ecoc.codes.constructions.fields import GaloisField, galois_field
-from ecoc.codes.constructions.tables import load_table
+from ecoc.constructions.fields import GaloisField, galois_field
+from ecoc.constructions.tables import load_table
 from ecoc.errors import InvalidInputError
 
 __all__ = [

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from ecoc.codes.constructions.fields import GaloisField, galois_field
+from ecoc.constructions.fields import GaloisField, galois_field
 
 __all__ = ["bch_codes", "bch_generator", "kerdock_words", "multiplicative_order"]
 

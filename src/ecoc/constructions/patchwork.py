@@ -20,13 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_choice, check_int
-from ecoc.codes.constructions.block_kinds import (
+from ecoc.constructions.block_kinds import (
     BlockKind,
     hadamard_kinds,
     linear_kinds,
     replacements,
 )
-from ecoc.codes.constructions.blocks import BlockCode, free_column
+from ecoc.constructions.blocks import BlockCode, free_column
 
 __all__ = ["FAMILIES", "Patchwork", "patchworks"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from math import comb
 
 import numpy as np
 import numpy.typing as npt
@@ -12,16 +11,18 @@ from ecoc._budget import Budget
 from ecoc._checks import (
     RandomState,
     check_choice,
+    check_enough_columns,
+    check_enough_rows,
     check_int,
     check_number,
     check_random_state,
 )
+from ecoc.bounds import BoundProblem, column_limit, words_bound
 from ecoc.codes.codebook import Codebook, Separation
-from ecoc.codes.constructions.blocks import Goal, search_deal
-from ecoc.codes.constructions.patchwork import Patchwork, patchworks
-from ecoc.codes.constructions.small import MAX_SMALL_CLASSES, exchange_columns
 from ecoc.codes.provenance import Provenance
-from ecoc.errors import InfeasibleError
+from ecoc.constructions.blocks import Goal, search_deal
+from ecoc.constructions.patchwork import Patchwork, patchworks
+from ecoc.constructions.small import MAX_SMALL_CLASSES, exchange_columns
 
 __all__ = ["best_linear", "construct", "constructions"]
 
@@ -180,7 +181,7 @@ class _Request:
     def _search(self) -> None:
         plans = patchworks(self.k, self.length, family=self.family)
         levels = sorted({plan.distance for plan in plans}, reverse=True)[:_LEVELS]
-        if not self.one_sided and not _columns_fit(self.k, self.length, self.rho):
+        if not self._columns_fit():
             return
         for distance in levels:
             chosen = [plan for plan in plans if plan.distance == distance]
@@ -192,6 +193,17 @@ class _Request:
                 break
         if self.k <= MAX_SMALL_CLASSES and self.family == "any":
             self._try_small()
+
+    def _columns_fit(self) -> bool:
+        """Whether theory lets so many columns stand rho apart."""
+        if self.rho > self.k:
+            return False
+        return column_limit(self._shape()) is None
+
+    def _shape(self) -> BoundProblem:
+        return BoundProblem(
+            self.k, self.length, min_column_distance=self.rho, separation=self.separation
+        )
 
     def _try_all(self, plans: list[Patchwork], distance: int) -> None:
         for plan in plans:
@@ -222,10 +234,12 @@ class _Request:
             self._offer(matrix, plan.method, details)
 
     def _try_small(self) -> None:
-        """Look for what blocks cannot give, from the averaging bound downwards."""
+        """Look for what blocks cannot give, from Plotkin's bound downwards."""
         reached = 0 if self.best_code is None else int(self.best_code.min_row_distance)
         goal = Goal(self.rho, one_sided=self.one_sided)
-        for distance in range(_averaging_bound(self.k, self.length), reached, -1):
+        bound = words_bound(self._shape(), "plotkin")
+        most = self.length if bound is None else bound.value
+        for distance in range(most, reached, -1):
             if (self.target is not None and reached >= self.target) or self.budget.is_spent:
                 return
             matrix = exchange_columns(
@@ -253,40 +267,10 @@ class _Request:
         return code.min_row_distance, code.min_column_distance(self.separation) or 0
 
 
-def _columns_fit(k: int, length: int, rho: int) -> bool:
-    """Whether Grey and Rankin's bound lets so many columns stand rho apart by the two-sided rule.
-
-    Columns and their complements are a self-complementary code of 2L words; it has at most
-    8 rho (k - rho) / (k - (k - 2 rho)^2) where that is positive (McGuire 1997).
-    """
-    room = k - (k - 2 * rho) ** 2
-    return 2 * rho <= k and (room <= 0 or 2 * length * room <= 8 * rho * (k - rho))
-
-
-def _averaging_bound(k: int, length: int) -> int:
-    """The most that the average row distance allows (Plotkin 1960), with parity for odd values.
-
-    Words at odd distance 2t - 1 become words at distance 2t by a parity column.
-    """
-    pairs, split = comb(k, 2), k * k // 4
-    bound = length * split // pairs
-    if bound % 2 and (length + 1) * split // pairs < bound + 1:
-        bound -= 1
-    return bound
-
-
 def _check_size(n_classes: int, n_columns: int) -> tuple[int, int]:
     k = check_int("n_classes", n_classes, minimum=2)
     length = check_int("n_columns", n_columns, minimum=1)
-    if k <= 64 and length > (1 << (k - 1)) - 1:
-        most = (1 << (k - 1)) - 1
-        raise InfeasibleError(
-            f"{k} classes have only {most} different columns; n_columns is {length}. "
-            f"Ask for at most {most}."
-        )
-    if length <= 64 and 1 << length < k:
-        raise InfeasibleError(
-            f"{length} columns of +1 and -1 give only {1 << length} different rows for {k} "
-            f"classes. Ask for at least {(k - 1).bit_length()} columns."
-        )
+    if k <= 64:
+        check_enough_columns(k, length, (1 << (k - 1)) - 1)
+    check_enough_rows(k, length)
     return k, length

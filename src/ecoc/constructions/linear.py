@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from ecoc.codes.constructions.cyclic import (
+from ecoc.constructions.cyclic import (
     bch_codes,
     bch_generator,
     kerdock_words,

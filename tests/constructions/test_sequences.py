@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
-from ecoc.codes.constructions.fields import prime_power
-from ecoc.codes.constructions.goethals_seidel import (
+from ecoc.codes.measures import distances
+from ecoc.constructions.fields import prime_power
+from ecoc.constructions.goethals_seidel import (
     cooper_wallis,
     goethals_seidel,
     multiplier_subgroup,
@@ -14,9 +15,8 @@ from ecoc.codes.constructions.goethals_seidel import (
     turyn_type_sequences,
     williamson_quadruple,
 )
-from ecoc.codes.constructions.hadamard_blocks import legendre_block, legendre_lengths
-from ecoc.codes.constructions.tables import load_table
-from ecoc.codes.measures import distances
+from ecoc.constructions.hadamard_blocks import legendre_block, legendre_lengths
+from ecoc.constructions.tables import load_table
 from ecoc.errors import InvalidInputError
 
 

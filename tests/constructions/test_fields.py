@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ecoc.codes.constructions.fields import galois_field, prime_power
+from ecoc.constructions.fields import galois_field, prime_power
 from ecoc.errors import InvalidInputError
 
 PRIME_POWERS = [2, 3, 4, 5, 7, 8, 9, 11, 16, 25, 27, 32, 49, 64, 81, 121, 125, 128, 243, 343]

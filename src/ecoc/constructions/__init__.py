@@ -6,15 +6,15 @@ trust: Hadamard matrices are checked when they are made, and distances are those
 on the codebook.
 """
 
-from ecoc.codes.constructions.construct import best_linear, construct, constructions
-from ecoc.codes.constructions.hadamard import (
+from ecoc.constructions.construct import best_linear, construct, constructions
+from ecoc.constructions.hadamard import (
     hadamard_matrix,
     hadamard_methods,
     hadamard_orders,
     is_hadamard,
     missing_orders,
 )
-from ecoc.codes.constructions.patchwork import Patchwork
+from ecoc.constructions.patchwork import Patchwork
 
 __all__ = [
     "Patchwork",

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ecoc._budget import Budget
 from ecoc.codes.columns import columns_to_matrix
-from ecoc.codes.constructions.blocks import Goal
+from ecoc.constructions.blocks import Goal
 
 __all__ = ["MAX_SMALL_CLASSES", "exchange_columns"]
 

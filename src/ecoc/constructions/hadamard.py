@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_choice, check_int
-from ecoc.codes.constructions.fields import MAX_FIELD, galois_field, prime_power
-from ecoc.codes.constructions.goethals_seidel import (
+from ecoc.constructions.fields import MAX_FIELD, galois_field, prime_power
+from ecoc.constructions.goethals_seidel import (
     cooper_wallis,
     goethals_seidel,
     t_sequences,

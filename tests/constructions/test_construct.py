@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ecoc._budget import Budget
-from ecoc.codes.constructions import construct, constructions
-from ecoc.codes.constructions.blocks import Goal, separation_of
-from ecoc.codes.constructions.hadamard_blocks import (
+from ecoc.codes.measures import distances, min_doubled_distance
+from ecoc.constructions import construct, constructions
+from ecoc.constructions.blocks import Goal, separation_of
+from ecoc.constructions.hadamard_blocks import (
     conference_block,
     normalised_block,
     residual_block,
 )
-from ecoc.codes.constructions.patchwork import patchworks
-from ecoc.codes.constructions.small import exchange_columns
-from ecoc.codes.measures import distances, min_doubled_distance
+from ecoc.constructions.patchwork import patchworks
+from ecoc.constructions.small import exchange_columns
 from ecoc.errors import InfeasibleError, InvalidInputError
 
 
@@ -210,6 +210,6 @@ def test_column_exchange_finds_designs_without_repeats():
 
 
 def test_the_import_is_light():
-    code = "import sys, ecoc.codes.constructions as c; print({'numba', 'scipy'} & set(sys.modules))"
+    code = "import sys, ecoc.constructions as c; print({'numba', 'scipy'} & set(sys.modules))"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "set()"
