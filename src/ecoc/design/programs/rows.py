@@ -1,17 +1,21 @@
-"""What is asked of the chosen columns, checked and ready to be written as a program."""
+"""What is asked of the chosen columns, and the rows that every formulation shares."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ecoc.design.linear_program import NameBlock
-from ecoc.design.rows import IntArray, RowBlock, RowWeights
+from ecoc.design.programs.linear_program import NameBlock
 
-__all__ = ["Parts", "ProgramOptions"]
+__all__ = ["Parts", "ProgramOptions", "RowBlock"]
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,19 +24,11 @@ class ProgramOptions:
 
     Parameters
     ----------
-    exact_columns : bool
-        Choose exactly as many columns as allowed, not at most as many.
     targets : array of float, optional
         Wanted distances of the class pairs, as a symmetric k x k matrix or one number for
         each pair (0, 1), (0, 2), ...; the objective is then to minimise the sum of
         abs(distance - wanted), eq. 19 of the paper. By default the smallest distance is
         maximised.
-    row_weights : callable or array of float, optional
-        What a column adds to the distance of two classes, as an array of pairs by
-        candidates or a function of (columns, p, q). By default 1 where it parts them.
-        With it the candidates are mere labels: any distinct whole numbers.
-    forced, forbidden : sequence of int
-        Columns that must, or must not, be chosen.
     min_row_distance : float
         The distance that every pair of classes must have, whatever the objective.
     cutoff : float, optional
@@ -44,22 +40,13 @@ class ProgramOptions:
         classes has at least 3s + 2b columns that are not constant on it, and the sum of all
         distances limits t; for whole targets, a triple with an odd sum of targets deviates
         by at least 1. Left out where they cannot lower the bound by averaging, since they
-        then only slow the solver down, and with weights.
-    symmetry_breaking : bool
-        Require the distances to class 0 not to increase from class 1 to class k - 1. Valid
-        if renaming the classes 1, ..., k - 1 maps candidates and conflicts to themselves;
-        the conflicts are the caller's responsibility. It helps a proof and hurts finding.
+        then only slow the solver down.
     """
 
-    exact_columns: bool = False
     targets: npt.ArrayLike | None = None
-    row_weights: RowWeights | None = None
-    forced: npt.ArrayLike = ()
-    forbidden: npt.ArrayLike = ()
     min_row_distance: float = 0
     cutoff: float | None = None
     parity_cuts: bool = True
-    symmetry_breaking: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +57,6 @@ class Parts:
     n_classes: int
     n_columns: int
     options: ProgramOptions
-    forced: IntArray
-    forbidden: IntArray
     pair_labels: IntArray | None = None
 
     @property
@@ -107,3 +92,66 @@ class Parts:
         matrix.sort_indices()
         matrix.eliminate_zeros()
         return RowBlock(names, matrix, lower, upper)
+
+
+@dataclass(frozen=True, eq=False)
+class RowBlock:
+    """Rows of one kind: lower <= matrix x <= upper."""
+
+    names: NameBlock
+    matrix: Any
+    lower: float | FloatArray
+    upper: float | FloatArray
+
+    def limits(self) -> tuple[FloatArray, FloatArray]:
+        """The limits of every row."""
+        n_rows = self.matrix.shape[0]
+        return (
+            np.broadcast_to(np.asarray(self.lower, dtype=np.float64), n_rows),
+            np.broadcast_to(np.asarray(self.upper, dtype=np.float64), n_rows),
+        )
+
+
+def class_tuples(n_classes: int, size: int) -> IntArray:
+    """All increasing tuples of classes, one in each row."""
+    found = list(combinations(range(n_classes), size))
+    return np.array(found, dtype=np.int64).reshape(len(found), size)
+
+
+def side(columns: IntArray, class_: int) -> IntArray:
+    """Tell for each column, by 0 or 1, on which side of it a class stands."""
+    if class_ == 0:
+        return np.zeros_like(columns)
+    bits: IntArray = (columns >> (class_ - 1)) & 1
+    return bits
+
+
+def sparse_rows(rows: Iterable[FloatArray | IntArray], n_variables: int) -> Any:
+    """Stack dense rows as a sparse matrix, one at a time, to hold only the non-zeros."""
+    from scipy.sparse import csr_array
+
+    indices: list[npt.NDArray[np.int32]] = [np.empty(0, np.int32)]
+    data: list[FloatArray] = [np.empty(0)]
+    indptr = [0]
+    for row in rows:
+        where = np.flatnonzero(row)
+        indices.append(where.astype(np.int32))
+        data.append(row[where].astype(np.float64))
+        indptr.append(indptr[-1] + where.size)
+    return csr_array(
+        (np.concatenate(data), np.concatenate(indices), np.array(indptr)),
+        shape=(len(indptr) - 1, n_variables),
+    )
+
+
+def parted(columns: IntArray, n_classes: int) -> Iterable[IntArray]:
+    """Yield, for each pair of classes, which columns part them: 1 where one does."""
+    for p, q in class_tuples(n_classes, 2).tolist():
+        yield side(columns, p) ^ side(columns, q)
+
+
+def not_constant(columns: IntArray, n_classes: int) -> Iterable[IntArray]:
+    """Yield, for each triple of classes, which columns are not constant on it."""
+    for p, q, r in class_tuples(n_classes, 3).tolist():
+        first = side(columns, p)
+        yield (first ^ side(columns, q)) | (first ^ side(columns, r))

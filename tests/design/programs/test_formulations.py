@@ -10,9 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ecoc.codes.columns import Dichotomies
-from ecoc.design.averaging import averaging_limit
-from ecoc.design.formulations import ProgramOptions, build_ip1, build_ip2, build_ip3
-from ecoc.design.program_size import program_size
+from ecoc.design.programs import (
+    ProgramOptions,
+    build_ip1,
+    build_ip2,
+    build_ip3,
+    program_size,
+)
+from ecoc.design.programs.objectives import averaging_limit
 from ecoc.design.solvers import Status, solve
 from ecoc.errors import InvalidInputError
 
@@ -41,17 +46,16 @@ def conflicts(columns, low, high):
     return table
 
 
-def admitted(columns, n_columns, low, high, exact=False):
+def admitted(columns, n_columns, low, high):
     chosen = subsets(len(columns))
     size = chosen.sum(axis=1)
     clash = ((chosen @ conflicts(columns, low, high)) * chosen).sum(axis=1)
-    return chosen[(clash == 0) & ((size == n_columns) if exact else (size <= n_columns))]
+    return chosen[(clash == 0) & (size <= n_columns)]
 
 
-def best_smallest(columns, n_classes, n_columns, low, high, *, exact=False, table=None):
-    chosen = admitted(columns, n_columns, low, high, exact)
-    table = pair_table(columns, n_classes) if table is None else table
-    return (chosen @ table.T).min(axis=1).max() if len(chosen) else None
+def best_smallest(columns, n_classes, n_columns, low, high):
+    distances = admitted(columns, n_columns, low, high) @ pair_table(columns, n_classes).T
+    return distances.min(axis=1).max()
 
 
 def build_all(columns, n_classes, n_columns, low, high, *, options=None):
@@ -122,22 +126,19 @@ def requests(draw):
 @settings(deadline=None, max_examples=40)
 @given(
     request=requests(),
-    exact=st.booleans(),
     parity_cuts=st.booleans(),
     solver=st.sampled_from(["highs", "scip"]),
 )
-def test_any_candidates_and_limits(request, exact, parity_cuts, solver):
-    expected = best_smallest(*request, exact=exact)
-    options = ProgramOptions(exact_columns=exact, parity_cuts=parity_cuts)
+def test_any_candidates_and_limits(request, parity_cuts, solver):
+    expected = best_smallest(*request)
+    options = ProgramOptions(parity_cuts=parity_cuts)
     for ip in build_all(*request, options=options):
         result = solve(ip.program, solver=solver)
         assert result.objective == expected
-        assert (result.status is Status.INFEASIBLE) == (expected is None)
-        if expected is not None:
-            chosen = ip.columns_of(result.x)
-            start = ip.start_vector(chosen)
-            assert ip.program.is_feasible(start)
-            assert ip.program.objective_value(start) == expected
+        assert result.status is Status.OPTIMAL
+        start = ip.start_vector(ip.columns_of(result.x))
+        assert ip.program.is_feasible(start)
+        assert ip.program.objective_value(start) == expected
 
 
 @settings(deadline=None, max_examples=30)
@@ -174,68 +175,6 @@ def test_targets_may_be_a_matrix():
         for t in (targets, flat)
     ]
     assert values[0] == values[1]
-
-
-@settings(deadline=None, max_examples=30)
-@given(request=requests(), data=st.data(), whole=st.booleans())
-def test_weighted_distances(request, data, whole):
-    columns, n_classes = request[:2]
-    n_pairs = comb(n_classes, 2)
-    seed = data.draw(st.integers(0, 1000))
-    table = np.random.default_rng(seed).integers(-2, 5, size=(n_pairs, len(columns))).astype(float)
-    if not whole:
-        table /= 4
-    expected = best_smallest(*request, table=table)
-    index = {pair: i for i, pair in enumerate(combinations(range(n_classes), 2))}
-    where = {int(column): i for i, column in enumerate(columns)}
-
-    def weights(chosen, p, q):
-        return [table[index[p, q], where[int(column)]] for column in chosen]
-
-    for row_weights in (table, weights):
-        for ip in build_all(*request, options=ProgramOptions(row_weights=row_weights)):
-            result = solve(ip.program)
-            assert result.objective == pytest.approx(expected)
-            assert ip.program.integral_objective == bool((table == np.round(table)).all())
-            start = ip.start_vector(ip.columns_of(result.x))
-            assert ip.program.objective_value(start) == pytest.approx(expected)
-
-
-def test_forced_and_forbidden_columns():
-    columns = Dichotomies(5).to_array()
-    options = ProgramOptions(forced=[1, 14], forbidden=[3, 5, 7])
-    chosen = admitted(columns, 6, 2, 5)
-    allowed = chosen[:, [0, 13]].all(axis=1) & ~chosen[:, [2, 4, 6]].any(axis=1)
-    expected = (chosen[allowed] @ pair_table(columns, 5).T).min(axis=1).max()
-    for ip in build_all(columns, 5, 6, 2, 5, options=options):
-        result = solve(ip.program)
-        assert result.objective == expected
-        assert {1, 14} <= set(ip.columns_of(result.x).tolist())
-
-
-def test_conflicting_forced_columns_are_infeasible():
-    for ip in build_all(
-        Dichotomies(5).to_array(), 5, 6, 2, 5, options=ProgramOptions(forced=[1, 3])
-    ):
-        assert solve(ip.program).status is Status.INFEASIBLE
-
-
-@pytest.mark.parametrize("high", [3, 5])
-def test_symmetry_breaking_keeps_the_optimum(high):
-    columns = Dichotomies(5, max_imbalance=0.7).to_array()
-    for n_columns in (3, 5, 7, 9):
-        options = ProgramOptions(symmetry_breaking=True)
-        for ip in build_all(columns, 5, n_columns, 2, high, options=options):
-            result = solve(ip.program)
-            assert result.objective == best_smallest(columns, 5, n_columns, 2, high)
-    plain = build_ip3(columns, 5, 4, indptr=[0], members=[])
-    ordered = build_ip3(columns, 5, 4, indptr=[0], members=[], options=options)
-    for start in ([8, 4, 12], [8, 9, 10, 11]):
-        known = set(columns.tolist()) & set(start)
-        vector = ordered.start_vector(sorted(known))
-        assert ordered.program.is_feasible(vector)
-        same = plain.program.objective_value(plain.start_vector(sorted(known)))
-        assert ordered.program.objective_value(vector) == same
 
 
 @settings(deadline=None, max_examples=30)
@@ -284,8 +223,7 @@ def weights_of(columns, n_classes):
     "options",
     [
         ProgramOptions(),
-        ProgramOptions(parity_cuts=False, exact_columns=True, cutoff=3),
-        ProgramOptions(symmetry_breaking=True),
+        ProgramOptions(parity_cuts=False, cutoff=3),
     ],
 )
 def test_sizes_are_known_before_building(n_classes, n_columns, imbalance, options):
@@ -309,13 +247,12 @@ def test_sizes_are_known_before_building(n_classes, n_columns, imbalance, option
             clique_nonzeros=len(cliques["members"]),
             tight_pairs=tight,
             parity_cuts=options.parity_cuts,
-            symmetry_breaking=options.symmetry_breaking,
         )
 
 
 @pytest.mark.parametrize("cutoff", [None, 2])
 @pytest.mark.parametrize("parity_cuts", [True, False])
-def test_sizes_with_targets_and_weights(cutoff, parity_cuts):
+def test_sizes_with_targets(cutoff, parity_cuts):
     targets = np.array([1, 2, 3, 4, 3, 2, 1, 2, 3, 5])
     pairs = list(combinations(range(5), 2))
     odd = sum(
@@ -336,10 +273,6 @@ def test_sizes_with_targets_and_weights(cutoff, parity_cuts):
         parity_cuts=parity_cuts,
         min_row_distance=parity_cuts,
     )
-    weights = np.arange(150).reshape(10, 15) % 3
-    ip = build_ip2(range(1, 16), 5, 6, edges=[(0, 1)], options=ProgramOptions(row_weights=weights))
-    expected = program_size("IP2", 5, n_edges=1, distance_nonzeros=np.count_nonzero(weights))
-    assert ip.program.sizes == expected
 
 
 def test_the_papers_count_for_ten_classes():
@@ -364,22 +297,10 @@ def test_sizes_of_programs_too_large_to_build():
         ({"indptr": [0, 0, 1], "members": [0]}, "indptr must increase"),
         ({"indptr": [0, 1], "members": [15]}, "from 0 to 14"),
         ({"indptr": [0, 2], "members": [3, 3]}, "at most once"),
-        ({"options": ProgramOptions(forced=[99])}, "forced must be among"),
-        ({"options": ProgramOptions(forced=[1], forbidden=[1])}, "at once: 1"),
         ({"options": ProgramOptions(targets=[1, 2])}, "targets must have shape"),
         ({"options": ProgramOptions(targets=np.triu(np.ones((5, 5))))}, "symmetric"),
         ({"options": ProgramOptions(targets=np.full(10, -1))}, "not negative"),
-        ({"options": ProgramOptions(row_weights=np.ones((2, 2)))}, "row_weights must have shape"),
-        ({"options": ProgramOptions(row_weights=lambda *_: [1])}, "one finite number"),
         ({"options": ProgramOptions(cutoff=-1)}, "cutoff must be at least 0"),
-        (
-            {"options": ProgramOptions(symmetry_breaking=True, forced=[1])},
-            "classes that can be exchanged",
-        ),
-        (
-            {"options": ProgramOptions(symmetry_breaking=True), "columns": [1, 2]},
-            "candidates that stay the same",
-        ),
     ],
 )
 def test_wrong_requests_are_refused(arguments, message):

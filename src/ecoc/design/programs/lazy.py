@@ -1,21 +1,26 @@
-"""Row generation: begin without the clique rows and add those that are violated."""
+"""Clique rows on demand: begin without them and add those that are violated.
+
+For conflict graphs whose clique cover does not fit in memory.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ecoc.design.formulations import Formulation, clique_rows
-from ecoc.design.solvers.call import solve
-from ecoc.design.solvers.result import ProgressPoint, SolverResult, Status, Tolerances
+from ecoc.design.problem import DesignProblem
+from ecoc.design.programs.formulations import Formulation, clique_rows
+from ecoc.design.solvers import ProgressPoint, SolverResult, Status, Tolerances, solve
 from ecoc.errors import InvalidInputError
+from ecoc.graphs import ConflictGraph
 
-__all__ = ["CliqueRows", "solve_lazily"]
+__all__ = ["CliqueRows", "clique_finder", "solve_lazily", "solve_program"]
 
 
 class CliqueRows(NamedTuple):
@@ -25,9 +30,19 @@ class CliqueRows(NamedTuple):
     members: npt.ArrayLike
 
 
+def solve_program(problem: DesignProblem, program: Formulation, **settings: Any) -> SolverResult:
+    """Solve the program of a problem; clique rows that were left out are added as needed."""
+    lazily = program.name == "IP3" and "clique" not in {
+        block.prefix for block in program.program.row_names.blocks if len(block)
+    }
+    if lazily and problem.graph.weights:
+        return solve_lazily(program, clique_finder(problem.graph), **settings)
+    return solve(program.program, **settings)
+
+
 def solve_lazily(
     formulation: Formulation,
-    separate: Callable[[npt.NDArray[np.int64]], CliqueRows],
+    find_violated: Callable[[npt.NDArray[np.int64]], CliqueRows],
     *,
     solver: str = "auto",
     time_limit: float | None = None,
@@ -52,7 +67,7 @@ def solve_lazily(
     ----------
     formulation : Formulation
         The program, with few or no conflict rows.
-    separate : callable
+    find_violated : callable
         Given the chosen columns, returns cliques that they violate, as positions among the
         candidates; an empty list of cliques if they violate none. More cliques than are
         violated may be returned, to save rounds.
@@ -74,17 +89,17 @@ def solve_lazily(
 
     Examples
     --------
-    >>> from ecoc.design.formulations import build_ip3
+    >>> from ecoc.design.programs.formulations import build_ip3
     >>> ip3 = build_ip3(range(1, 8), 4, 4, indptr=[0], members=[])
-    >>> def separate(columns):  # columns 1 and 2 conflict, and nothing else does
+    >>> def find_violated(columns):  # columns 1 and 2 conflict, and nothing else does
     ...     both = {1, 2} <= set(columns.tolist())
     ...     return CliqueRows([0, 2], [0, 1]) if both else CliqueRows([0], [])
-    >>> solve_lazily(ip3, separate).objective
+    >>> solve_lazily(ip3, find_violated).objective
     2.0
     """
     began = time.perf_counter()
     program, n_candidates = formulation.program, formulation.columns.size
-    if start is not None and _count(separate(formulation.columns_of(start))):
+    if start is not None and _count(find_violated(formulation.columns_of(start))):
         raise InvalidInputError("start must not violate a clique.")
     history: list[ProgressPoint] = []
     logs: list[str] = []
@@ -121,7 +136,7 @@ def solve_lazily(
         n_nodes += result.n_nodes
         logs.append(result.log)
         best_bound = _tighter(program.sense, best_bound, result.bound)
-        cliques = _violated(formulation, separate, result)
+        cliques = _violated(formulation, find_violated, result)
         if _count(cliques) == 0:
             note(result.objective, best_bound)
             break
@@ -131,7 +146,7 @@ def solve_lazily(
             break
         rows = clique_rows(n_candidates, *cliques, n_variables=program.objective.size)
         if not (rows.matrix @ result.x > 1).any():
-            raise InvalidInputError("separate must return a clique that the columns violate.")
+            raise InvalidInputError("find_violated must return a clique that the columns violate.")
         program = program.with_rows(rows.matrix, *rows.limits(), "lazy")
     return replace(
         result,
@@ -145,12 +160,12 @@ def solve_lazily(
 
 def _violated(
     formulation: Formulation,
-    separate: Callable[[npt.NDArray[np.int64]], CliqueRows],
+    find_violated: Callable[[npt.NDArray[np.int64]], CliqueRows],
     result: SolverResult,
 ) -> CliqueRows:
     if result.x is None:
         return CliqueRows([0], [])
-    return separate(formulation.columns_of(result.x))
+    return find_violated(formulation.columns_of(result.x))
 
 
 def _count(cliques: CliqueRows) -> int:
@@ -171,3 +186,48 @@ def _fall_back(
         return replace(result, status=Status.UNKNOWN, x=None, objective=None)
     x = np.array(start, dtype=np.float64)
     return replace(result, status=Status.FEASIBLE, x=x, objective=value(x))
+
+
+Columns = npt.NDArray[np.int64]
+
+
+def clique_finder(graph: ConflictGraph) -> Callable[[Columns], CliqueRows]:
+    """Return a function that finds the cliques which a choice of columns violates.
+
+    For every two chosen columns that conflict, it gives a maximal clique that has both.
+
+    Examples
+    --------
+    >>> find_violated = clique_finder(ConflictGraph(4, 2))
+    >>> find_violated(np.array([1, 2, 3]))
+    CliqueRows(indptr=array([0, 2, 4]), members=array([0, 2, 1, 2]))
+    >>> find_violated(np.array([3, 5, 6]))
+    CliqueRows(indptr=array([0]), members=array([], dtype=int64))
+    """
+    columns = graph.to_columns()
+
+    def find_violated(chosen: Columns) -> CliqueRows:
+        cliques = [
+            _maximal_clique(graph, columns, a, b)
+            for a, b in combinations(np.searchsorted(columns, chosen).tolist(), 2)
+            if graph.conflicts(columns[a], columns[b])
+        ]
+        sizes = [0, *(clique.size for clique in cliques)]
+        members = np.concatenate([np.zeros(0, dtype=np.int64), *cliques])
+        return CliqueRows(np.cumsum(sizes), members)
+
+    return find_violated
+
+
+def _maximal_clique(graph: ConflictGraph, columns: Columns, a: int, b: int) -> Columns:
+    """Grow a clique from two vertices, those nearest to both first."""
+    left = np.intersect1d(graph.neighbours(a), graph.neighbours(b)).astype(np.int64)
+    near = np.bitwise_count(columns[left] ^ columns[a]) + np.bitwise_count(
+        columns[left] ^ columns[b]
+    )
+    left = left[np.argsort(near, kind="stable")]
+    clique = [a, b]
+    while left.size:
+        clique.append(int(left[0]))
+        left = left[1:][graph.conflicts(columns[left[1:]], columns[left[0]])]
+    return np.sort(np.array(clique, dtype=np.int64))

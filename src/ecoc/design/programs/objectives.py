@@ -1,38 +1,44 @@
-"""The two objectives: the smallest distance, and the deviation from wanted distances."""
+"""The two objectives, the smallest distance and deviation from targets, and their limits."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ecoc.design.averaging import (
-    averaging_limit,
-    columns_by_weight,
-    largest_total,
-    parity_matters,
-)
-from ecoc.design.linear_program import NameBlock
-from ecoc.design.request import Parts, ProgramOptions
-from ecoc.design.rows import (
+from ecoc.bounds import BoundProblem, averaging_bound, parity_bound
+from ecoc.design.programs.linear_program import NameBlock
+from ecoc.design.programs.rows import (
     FloatArray,
     IntArray,
+    Parts,
+    ProgramOptions,
     RowBlock,
     class_tuples,
     not_constant,
-    pair_weights,
+    parted,
     sparse_rows,
 )
 from ecoc.errors import InvalidInputError
 
-__all__ = ["Goal", "derived_values", "deviation", "max_min", "target_vector"]
+__all__ = [
+    "ObjectiveTerms",
+    "averaging_limit",
+    "columns_by_weight",
+    "derived_values",
+    "deviation",
+    "largest_total",
+    "max_min",
+    "parity_matters",
+    "target_vector",
+]
 
 
 @dataclass(frozen=True, eq=False)
-class Goal:
+class ObjectiveTerms:
     """The variables behind the choices that carry the objective, and their rows."""
 
     names: tuple[NameBlock, ...]
@@ -43,17 +49,15 @@ class Goal:
     rows: list[RowBlock]
 
 
-def max_min(parts: Parts) -> Goal:
+def max_min(parts: Parts) -> ObjectiveTerms:
     """Return the objective: the largest smallest distance."""
     options, n_choices = parts.options, parts.n_choices
     parity = uses_parity(parts.columns, parts.n_classes, parts.n_columns, options)
-    everything = np.arange(parts.columns.size)
-    weights = pair_weights(parts.columns, parts.n_classes, options.row_weights, everything)
+    weights = parted(parts.columns, parts.n_classes)
     pairs = class_tuples(parts.n_classes, 2)
     distances = sparse_rows((_behind(row, n_choices, [-1]) for row in weights), n_choices + 1)
     rows = [RowBlock(NameBlock("distance", pairs), distances, 0.0, np.inf)]
-    integral = _whole(distances.data)
-    least, most = _limits(parts, distances[:, : parts.columns.size], integral)
+    least, most = _limits(parts)
     names, objective, upper = [NameBlock("t")], [1.0], [most]
     if parity:
         names += [NameBlock("half"), NameBlock("odd")]
@@ -70,48 +74,40 @@ def max_min(parts: Parts) -> Goal:
         link = sparse_rows([_behind(np.zeros(0), n_choices, [1, -2, -1])], n_choices + 3)
         rows.append(RowBlock(NameBlock("triple", triples), spread, 0.0, np.inf))
         rows.append(RowBlock(NameBlock("parity"), link, 0.0, 0.0))
-    return Goal(
+    return ObjectiveTerms(
         names=tuple(names),
         objective=np.array(objective),
         lower=np.array([least, 0.0, 0.0])[: len(names)],
         upper=np.array(upper),
-        integral=integral,
+        integral=True,
         rows=rows,
     )
 
 
-def _limits(parts: Parts, gains: Any, integral: bool) -> tuple[float, float]:
+def _limits(parts: Parts) -> tuple[float, float]:
     """Return limits of the smallest distance that no solution violates."""
     options = parts.options
-    most = float(gains.maximum(0).sum(axis=1).min())
-    if options.row_weights is None:
-        counts = columns_by_weight(parts.columns, parts.n_classes)
-        average = largest_total(counts, parts.n_classes, parts.n_columns) / comb(parts.n_classes, 2)
-        limit = options.cutoff if options.cutoff is not None else np.inf
-        if options.parity_cuts:
-            limit = min(limit, averaging_limit(counts, parts.n_classes, parts.n_columns))
-        # A limit that the rows imply would take the reduced costs from every column, by which
-        # solvers find good ones: eleven classes and 22 columns then take ten times as long.
-        most = float(np.floor(limit)) if limit < average else float(parts.n_columns)
-    elif options.cutoff is not None:
-        most = min(most, float(np.floor(options.cutoff)) if integral else options.cutoff)
-    least = float(gains.minimum(0).sum(axis=1).min())
-    if options.min_row_distance > 0:
-        wanted = options.min_row_distance
-        least = max(least, float(np.ceil(wanted)) if integral else wanted)
+    counts = columns_by_weight(parts.columns, parts.n_classes)
+    average = largest_total(counts, parts.n_classes, parts.n_columns) / comb(parts.n_classes, 2)
+    limit = options.cutoff if options.cutoff is not None else np.inf
+    if options.parity_cuts:
+        limit = min(limit, averaging_limit(counts, parts.n_classes, parts.n_columns))
+    # A limit that the rows imply would take the reduced costs from every column, by which
+    # solvers find good ones: eleven classes and 22 columns then take ten times as long.
+    most = float(np.floor(limit)) if limit < average else float(parts.n_columns)
+    least = float(np.ceil(options.min_row_distance))
     # Where they cross nothing is feasible, and the rows of the distances say so.
     return least, max(least, most)
 
 
-def deviation(parts: Parts, targets: npt.ArrayLike) -> Goal:
+def deviation(parts: Parts, targets: npt.ArrayLike) -> ObjectiveTerms:
     """Return the objective: the least sum of deviations from wanted distances, eq. 19."""
     from scipy.sparse import csr_array
 
     options, n_choices = parts.options, parts.n_choices
     wanted = target_vector(targets, parts.n_classes)
     pairs = class_tuples(parts.n_classes, 2)
-    everything = np.arange(parts.columns.size)
-    weights = pair_weights(parts.columns, parts.n_classes, options.row_weights, everything)
+    weights = parted(parts.columns, parts.n_classes)
     own = np.eye(len(pairs))
     n_variables = n_choices + len(pairs)
     above = sparse_rows(
@@ -119,7 +115,7 @@ def deviation(parts: Parts, targets: npt.ArrayLike) -> Goal:
     )
     below = above.copy()
     below.data = np.where(below.indices < n_choices, -below.data, below.data)
-    integral = _whole(wanted) and _whole(above.data)
+    integral = _whole(wanted)
     rows = [
         RowBlock(NameBlock("above", pairs), above, -wanted, np.inf),
         RowBlock(NameBlock("below", pairs), below, wanted, np.inf),
@@ -136,7 +132,7 @@ def deviation(parts: Parts, targets: npt.ArrayLike) -> Goal:
         least = float(np.ceil(options.cutoff)) if integral else options.cutoff
         total = sparse_rows([_behind(np.zeros(0), n_choices, np.ones(len(pairs)))], n_variables)
         rows.append(RowBlock(NameBlock("cutoff"), total, least, np.inf))
-    return Goal(
+    return ObjectiveTerms(
         names=(NameBlock("deviation", pairs),),
         objective=np.ones(len(pairs)),
         lower=np.zeros(len(pairs)),
@@ -154,7 +150,7 @@ def derived_values(
     positions: IntArray,
 ) -> FloatArray:
     """Return the best values of the objective's variables once the columns are chosen."""
-    weights = pair_weights(columns, n_classes, options.row_weights, positions)
+    weights = parted(columns[positions], n_classes)
     distances = np.array([float(row.sum()) for row in weights])
     if options.targets is not None:
         deviations: FloatArray = np.abs(distances - target_vector(options.targets, n_classes))
@@ -167,7 +163,7 @@ def derived_values(
 
 def uses_parity(columns: IntArray, n_classes: int, n_columns: int, options: ProgramOptions) -> bool:
     """Tell whether rows that follow from parity are asked for, hold, and lower the bound."""
-    if not options.parity_cuts or options.row_weights is not None or n_classes < 3:
+    if not options.parity_cuts or n_classes < 3:
         return False
     if options.targets is not None:
         return True
@@ -220,3 +216,45 @@ def _behind(row: npt.NDArray[np.generic], n_choices: int, tail: npt.ArrayLike) -
     gap = np.zeros(n_choices - row.size)
     wide: FloatArray = np.concatenate([row, gap, np.asarray(tail)]).astype(np.float64)
     return wide
+
+
+def columns_by_weight(columns: npt.NDArray[np.int64], n_classes: int) -> list[int]:
+    """Count the columns that part w classes from class 0, for w = 0, ..., k - 1.
+
+    Examples
+    --------
+    >>> columns_by_weight(np.array([1, 2, 3]), n_classes=3)
+    [0, 2, 1]
+    """
+    counts = np.bincount(np.bitwise_count(columns), minlength=n_classes)
+    return [int(count) for count in counts]
+
+
+def largest_total(counts: Sequence[int], n_classes: int, n_columns: int) -> int:
+    """Return the largest sum of distances over all pairs of classes."""
+    return _problem(counts, n_classes, n_columns).largest_sum(n_columns)
+
+
+def averaging_limit(counts: Sequence[int], n_classes: int, n_columns: int) -> int:
+    """Return an upper bound on the smallest distance: the average, and parity.
+
+    Examples
+    --------
+    >>> averaging_limit([0, 9, 36, 84, 126, 126, 84, 36, 9, 1], n_classes=10, n_columns=20)
+    10
+    """
+    return parity_bound(_problem(counts, n_classes, n_columns)).value if n_columns else 0
+
+
+def parity_matters(counts: Sequence[int], n_classes: int, n_columns: int) -> bool:
+    """Tell whether parity makes the limit smaller than the average alone."""
+    average = averaging_bound(_problem(counts, n_classes, n_columns)).value
+    return averaging_limit(counts, n_classes, n_columns) < average
+
+
+def _problem(counts: Sequence[int], n_classes: int, n_columns: int) -> BoundProblem:
+    sides = [
+        counts[s] + (counts[n_classes - s] if 2 * s < n_classes else 0)
+        for s in range(1, n_classes // 2 + 1)
+    ]
+    return BoundProblem(n_classes, max(1, n_columns), tuple(sides))

@@ -11,21 +11,23 @@ and the objective; they differ in how they forbid two columns that are too much 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import comb
 
 import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int, check_number, listing
 from ecoc.codes.columns import MAX_CLASSES
-from ecoc.design.assembly import assemble
-from ecoc.design.linear_program import LinearProgram, NameBlock
-from ecoc.design.objectives import derived_values
-from ecoc.design.request import Parts, ProgramOptions
-from ecoc.design.rows import IntArray, RowBlock
+from ecoc.design.programs.linear_program import LinearProgram, NameBlock, Names
+from ecoc.design.programs.objectives import derived_values, deviation, max_min
+from ecoc.design.programs.rows import (
+    IntArray,
+    Parts,
+    ProgramOptions,
+    RowBlock,
+)
 from ecoc.errors import InvalidInputError
 
-__all__ = ["Formulation", "ProgramOptions", "build_ip1", "build_ip2", "build_ip3"]
+__all__ = ["Formulation", "build_ip1", "build_ip2", "build_ip3"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +75,9 @@ class Formulation:
     def start_vector(self, columns: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """Return the values of all variables that choose these columns, the best ones for them.
 
-        With symmetry breaking the classes are renamed first, as the program asks.
         Whether the columns are feasible is not checked here: `program.is_feasible` does.
         """
         chosen = _whole_numbers("columns", columns)
-        if self.options.symmetry_breaking:
-            chosen = _ordered_classes(chosen, self.n_classes)
         x = np.zeros(self.columns.size)
         x[_positions("columns", chosen, self.columns)] = 1
         derived = derived_values(
@@ -237,11 +236,49 @@ def clique_rows(
 def _finish(name: str, parts: Parts, conflicts: list[RowBlock]) -> Formulation:
     return Formulation(
         name=name,
-        program=assemble(parts, conflicts),
+        program=_assemble(parts, conflicts),
         columns=parts.columns,
         n_classes=parts.n_classes,
         n_columns=parts.n_columns,
         options=parts.options,
+    )
+
+
+def _assemble(parts: Parts, conflicts: list[RowBlock]) -> LinearProgram:
+    """Put the program together: limit on columns, conflicts, objective."""
+    from scipy.sparse import csr_array, vstack
+
+    n_candidates, n_choices = parts.columns.size, parts.n_choices
+    targets = parts.options.targets
+    goal = max_min(parts) if targets is None else deviation(parts, targets)
+    n_variables = n_choices + goal.objective.size
+    count = csr_array(np.ones((1, n_candidates)))
+    blocks = [
+        RowBlock(NameBlock("columns"), count, -np.inf, float(parts.n_columns)),
+        *conflicts,
+        *goal.rows,
+    ]
+    # Every block fills the variables from the left, so widening it costs nothing.
+    wide = [
+        csr_array((m.data, m.indices, m.indptr), shape=(m.shape[0], n_variables))
+        for m in (block.matrix for block in blocks)
+    ]
+    limits = [block.limits() for block in blocks]
+    lower = np.concatenate([np.zeros(n_choices), goal.lower])
+    upper = np.concatenate([np.ones(n_choices), goal.upper])
+    pairs = () if parts.pair_labels is None else (NameBlock("x", parts.pair_labels),)
+    integral = np.full(goal.objective.size, goal.integral)
+    return LinearProgram(
+        sense="max" if targets is None else "min",
+        objective=np.concatenate([np.zeros(n_choices), goal.objective]),
+        matrix=vstack(wide, format="csr"),
+        row_lower=np.concatenate([low for low, _ in limits]),
+        row_upper=np.concatenate([high for _, high in limits]),
+        lower=lower,
+        upper=upper,
+        integrality=np.concatenate([np.ones(n_choices, dtype=bool), integral]),
+        variable_names=Names((NameBlock("x", parts.columns), *pairs, *goal.names)),
+        row_names=Names(tuple(block.names for block in blocks)),
     )
 
 
@@ -255,7 +292,7 @@ def _checked(
     if np.unique(candidates).size != candidates.size:
         raise InvalidInputError("columns must be distinct.")
     last = (1 << (n_classes - 1)) - 1
-    if options.row_weights is None and candidates.size:
+    if candidates.size:
         outside = candidates[(candidates < 1) | (candidates > last)]
         if outside.size:
             raise InvalidInputError(
@@ -265,32 +302,7 @@ def _checked(
     check_number("min_row_distance", options.min_row_distance, minimum=0)
     if options.cutoff is not None:
         check_number("cutoff", options.cutoff, minimum=0)
-    forced = _positions("forced", options.forced, candidates)
-    forbidden = _positions("forbidden", options.forbidden, candidates)
-    both = np.intersect1d(forced, forbidden)
-    if both.size:
-        raise InvalidInputError(
-            f"columns cannot be forced and forbidden at once: {listing(candidates[both].tolist())}."
-        )
-    if options.symmetry_breaking:
-        _check_symmetric(candidates, n_classes, options)
-    return Parts(candidates, n_classes, n_columns, options, forced, forbidden)
-
-
-def _check_symmetric(columns: IntArray, n_classes: int, options: ProgramOptions) -> None:
-    plain = options.targets is None and options.row_weights is None
-    if not plain or np.size(options.forced) or np.size(options.forbidden):
-        raise InvalidInputError(
-            "symmetry_breaking needs classes that can be exchanged: no targets, row_weights, "
-            "forced or forbidden columns."
-        )
-    sizes = np.bincount(np.bitwise_count(columns), minlength=n_classes)
-    for size, count in enumerate(sizes.tolist()):
-        if count not in {0, comb(n_classes - 1, size)}:
-            raise InvalidInputError(
-                "symmetry_breaking needs candidates that stay the same when classes are "
-                f"renamed, but some columns with {size} classes apart from class 0 are missing."
-            )
+    return Parts(candidates, n_classes, n_columns, options)
 
 
 def _whole_numbers(name: str, values: npt.ArrayLike) -> IntArray:
@@ -316,10 +328,3 @@ def _positions(name: str, values: npt.ArrayLike, candidates: IntArray) -> IntArr
             f"{listing(wanted[~known].tolist())}."
         )
     return positions
-
-
-def _ordered_classes(columns: IntArray, n_classes: int) -> IntArray:
-    bits = (columns[:, None] >> np.arange(n_classes - 1)) & 1
-    order = np.argsort(-bits.sum(axis=0), kind="stable")
-    renamed: IntArray = bits[:, order] @ (np.int64(1) << np.arange(n_classes - 1))
-    return renamed

@@ -273,14 +273,14 @@ class LinearProgram:
         )
 
     def write_mps(self, path: str | Path) -> None:
-        """Write a free MPS file, which every solver reads; see :mod:`ecoc.design.program_files`."""
-        from ecoc.design.program_files import write_mps
+        """Write a free MPS file, which every solver reads; see :mod:`.files`."""
+        from ecoc.design.programs.files import write_mps
 
         write_mps(self, path)
 
     def write_lp(self, path: str | Path) -> None:
-        """Write a file in the LP format, for people; see :mod:`ecoc.design.program_files`."""
-        from ecoc.design.program_files import write_lp
+        """Write a file in the LP format, for people; see :mod:`ecoc.design.programs.files`."""
+        from ecoc.design.programs.files import write_lp
 
         write_lp(self, path)
 

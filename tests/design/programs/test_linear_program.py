@@ -9,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from ecoc.design.formulations import build_ip3
-from ecoc.design.linear_program import LinearProgram, NameBlock, Names
-from ecoc.design.program_files import read_solution
+from ecoc.design.programs import build_ip3, read_solution
+from ecoc.design.programs.linear_program import LinearProgram, NameBlock, Names
 from ecoc.design.solvers import Status, solve
 from ecoc.errors import FileFormatError, InvalidInputError
 

@@ -16,7 +16,7 @@ from ecoc._files import atomic_stream, decode_text, read_bytes
 from ecoc.errors import FileFormatError
 
 if TYPE_CHECKING:
-    from ecoc.design.linear_program import FloatArray, LinearProgram
+    from ecoc.design.programs.linear_program import FloatArray, LinearProgram
 
 __all__ = ["read_solution", "write_lp", "write_mps"]
 
@@ -30,7 +30,7 @@ def write_mps(program: LinearProgram, path: str | Path) -> None:
     Examples
     --------
     >>> import tempfile
-    >>> from ecoc.design.formulations import build_ip3
+    >>> from ecoc.design.programs.formulations import build_ip3
     >>> program = build_ip3([3, 5, 6], 4, 2, indptr=[0], members=[]).program
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_mps(program, Path(folder, "small.mps"))
@@ -68,7 +68,7 @@ def write_lp(program: LinearProgram, path: str | Path) -> None:
     Examples
     --------
     >>> import tempfile
-    >>> from ecoc.design.formulations import build_ip3
+    >>> from ecoc.design.programs.formulations import build_ip3
     >>> program = build_ip3([3, 5, 6], 4, 2, indptr=[0], members=[]).program
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_lp(program, Path(folder, "small.lp"))
@@ -144,7 +144,7 @@ def read_solution(path: str | Path, program: LinearProgram) -> FloatArray:
     Examples
     --------
     >>> import tempfile
-    >>> from ecoc.design.formulations import build_ip3
+    >>> from ecoc.design.programs.formulations import build_ip3
     >>> program = build_ip3([3, 5, 6], 4, 2, indptr=[0], members=[]).program
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "best.sol")
