@@ -28,8 +28,7 @@ from ecoc.codes import one_vs_one, read_file, write_codebook
 from ecoc.datasets import load_dataset, loading
 from ecoc.datasets._specs import SPECS
 from ecoc.design import design_codebook, read_design
-from ecoc.design.formulations import build_ip3
-from ecoc.design.program_files import read_solution
+from ecoc.design.programs import build_ip3, read_solution
 from ecoc.errors import EcocError
 from ecoc.multiclass import ECOCClassifier, TableModel, load_model, save_model
 from ecoc.multiclass.features import Feature, encode, find_features, read_labels

@@ -31,12 +31,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ecoc.codes.constructions.goethals_seidel import multiplier_subgroup, periodic_autocorrelation
+from ecoc.constructions.goethals_seidel import multiplier_subgroup, periodic_autocorrelation
 
 Ints = npt.NDArray[np.int64]
 Signs = npt.NDArray[np.int8]
 
-TABLE = Path(__file__).parents[1] / "src/ecoc/codes/constructions/tables/sequences.json"
+TABLE = Path(__file__).parents[1] / "src/ecoc/constructions/tables/sequences.json"
 
 
 def main() -> None:

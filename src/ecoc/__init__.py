@@ -14,6 +14,7 @@ from ecoc.codes import Codebook, read_codebook, write_codebook
 _LAZY = {
     "bounds": "ecoc.bounds",
     "cli": "ecoc.cli",
+    "constructions": "ecoc.constructions",
     "Design": "ecoc.design:Design",
     "design": "ecoc.design",
     "design_codebook": "ecoc.design:design_codebook",
@@ -36,6 +37,7 @@ __all__ = [
     "bounds",
     "cli",
     "codes",
+    "constructions",
     "datasets",
     "design",
     "design_codebook",

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ecoc.errors import InvalidInputError, MissingDependencyError
+from ecoc.errors import InfeasibleError, InvalidInputError, MissingDependencyError
 
 RandomState: TypeAlias = "int | np.random.Generator | None"
 
@@ -60,6 +60,25 @@ def check_number(
     if maximum is not None and number > maximum:
         raise InvalidInputError(f"{name} must be at most {maximum:g}, not {number:g}.")
     return number
+
+
+def check_enough_columns(n_classes: int, n_columns: int, n_different: int) -> None:
+    """Refuse more columns than there are different ones."""
+    if n_columns > n_different:
+        raise InfeasibleError(
+            f"{n_classes} classes have only {n_different} different columns; n_columns is "
+            f"{n_columns}. Ask for at most {n_different}."
+        )
+
+
+def check_enough_rows(n_classes: int, n_columns: int) -> None:
+    """Refuse columns of +1 and -1 that are too few to tell the classes apart."""
+    fewest = (n_classes - 1).bit_length()
+    if n_columns < fewest:
+        raise InfeasibleError(
+            f"{n_columns} columns of +1 and -1 give only {2**n_columns} different rows for "
+            f"{n_classes} classes. Ask for at least {fewest} columns."
+        )
 
 
 def check_matrix(name: str, values: object) -> npt.NDArray[np.float64]:

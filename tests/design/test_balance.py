@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecoc.codes import Codebook, dense_random
-from ecoc.codes.constructions import construct, hadamard_matrix
+from ecoc.constructions import construct, hadamard_matrix
 from ecoc.design import design_codebook
 from ecoc.design.balance import balance_columns
 

@@ -187,7 +187,7 @@ def test_an_interrupt_keeps_what_is_known(monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("ecoc.codes.constructions.construct", interrupt)
+    monkeypatch.setattr("ecoc.constructions.construct", interrupt)
     found = design_codebook(10, 20)
     assert found.status is Status.FEASIBLE
     assert found.bound == 10

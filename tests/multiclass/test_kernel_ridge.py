@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ecoc.codes import one_vs_one, one_vs_rest
-from ecoc.codes.constructions.hadamard import hadamard_matrix
+from ecoc.constructions.hadamard import hadamard_matrix
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass import ECOCClassifier
 from ecoc.multiclass.kernel_ridge import KERNELS, KernelRidgeColumns, loo_scores

@@ -239,8 +239,7 @@ def _export(problem: DesignProblem, formulation: str, path: str) -> None:
 
 def _imported(problem: DesignProblem, formulation: str, path: str) -> Design:
     from ecoc.design import design_from_solution
-    from ecoc.design.program_files import read_solution
-    from ecoc.design.programs import build_program, check_size
+    from ecoc.design.programs import build_program, check_size, read_solution
 
     problem.check_feasible()
     check_size(problem, formulation)

@@ -7,7 +7,14 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import RandomState, check_choice, check_int, check_random_state
+from ecoc._checks import (
+    RandomState,
+    check_choice,
+    check_enough_columns,
+    check_enough_rows,
+    check_int,
+    check_random_state,
+)
 from ecoc.codes.codebook import Codebook
 from ecoc.codes.columns import columns_to_matrix
 from ecoc.codes.provenance import Provenance
@@ -218,17 +225,9 @@ def _n_columns_that_exist(k: int, *, ternary: bool) -> int:
 
 
 def _check_possible(k: int, length: int, *, ternary: bool) -> None:
-    most = _n_columns_that_exist(k, ternary=ternary)
-    if length > most:
-        raise InfeasibleError(
-            f"{k} classes have only {most} different columns; n_columns is {length}. "
-            f"Ask for at most {most}."
-        )
-    if not ternary and 2**length < k:
-        raise InfeasibleError(
-            f"{length} columns of +1 and -1 give only {2**length} different rows for {k} classes. "
-            f"Ask for at least {(k - 1).bit_length()} columns."
-        )
+    check_enough_columns(k, length, _n_columns_that_exist(k, ternary=ternary))
+    if not ternary:
+        check_enough_rows(k, length)
 
 
 def _best_of(

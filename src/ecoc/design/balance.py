@@ -49,7 +49,7 @@ def balance_columns(
 
     Examples
     --------
-    >>> from ecoc.codes.constructions import hadamard_matrix
+    >>> from ecoc.constructions import hadamard_matrix
     >>> code = Codebook(hadamard_matrix(12)[:10] * np.array(9 * [[1]] + [[-1]]))
     >>> int(abs(code.matrix.sum(axis=0)).max())
     6

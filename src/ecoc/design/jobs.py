@@ -24,7 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc.design.problem import DesignProblem
-from ecoc.design.programs import build_program, job_size, solve_program
+from ecoc.design.programs import build_program, job_size
+from ecoc.design.programs.lazy import solve_program
 from ecoc.design.solvers import ProgressPoint, SolverResult, Status, Tolerances
 from ecoc.design.solvers.call import tidy_bound
 from ecoc.design.solvers.session import resident_bytes

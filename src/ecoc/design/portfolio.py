@@ -22,10 +22,9 @@ from ecoc.design.certificate import Certificate
 from ecoc.design.jobs import Answer, Columns, Job, solve_job
 from ecoc.design.problem import DesignProblem
 from ecoc.design.programs import job_size
-from ecoc.design.result import Design, Stage
+from ecoc.design.result import Design, Stage, codebook_of
 from ecoc.design.sampling import sample_codebook
 from ecoc.design.search import search_codebook
-from ecoc.design.solution import codebook_of
 from ecoc.design.solvers import ProgressPoint, SolverResult, Status
 from ecoc.design.solvers.session import resident_bytes
 from ecoc.errors import InfeasibleError, SolverError
@@ -284,8 +283,8 @@ class Run:
         if not problem.maximises:
             return
         with self._stage("construction") as said:
-            from ecoc.codes.constructions import construct
-            from ecoc.codes.constructions.blocks import compile_kernels
+            from ecoc.constructions import construct
+            from ecoc.constructions.blocks import compile_kernels
 
             # A deal as it comes needs nothing compiled.
             ready = self._compiled(compile_kernels, said)

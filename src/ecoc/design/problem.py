@@ -16,6 +16,7 @@ import numpy.typing as npt
 from ecoc._checks import (
     check_choice,
     check_class_sizes,
+    check_enough_rows,
     check_int,
     check_matrix,
     check_number,
@@ -241,12 +242,7 @@ class DesignProblem:
         The message says what would work. Passing is no proof that there is one.
         """
         k, length = self.n_classes, self.n_columns
-        fewest = (k - 1).bit_length()
-        if length < fewest:
-            raise InfeasibleError(
-                f"{length} columns of +1 and -1 give only {2**length} different rows for {k} "
-                f"classes. Ask for at least {fewest} columns."
-            )
+        check_enough_rows(k, length)
         least, most = self.separation_limits
         if k > 2 and (least > most or least > k - 1):
             largest = {"two-sided": k // 2, "one-sided": k - 1, "literal": length // 2}

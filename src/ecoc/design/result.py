@@ -6,18 +6,23 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from ecoc._exact import Exact, exact_text, exact_to_plain
 from ecoc._text import printable
-from ecoc.codes import Codebook, write_file
+from ecoc.codes import Codebook, Provenance, columns_to_matrix, write_file
 from ecoc.design.certificate import Certificate
 from ecoc.design.problem import DesignProblem
 from ecoc.design.solvers.result import ProgressPoint, Status, relative_gap
-from ecoc.errors import InvalidInputError
+from ecoc.errors import InvalidCodebookError, InvalidInputError, SolverError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Design", "Stage"]
+    from ecoc.design.programs import Formulation
+
+__all__ = ["Design", "Stage", "codebook_of", "design_from_solution"]
 
 
 @dataclass(frozen=True)
@@ -172,3 +177,35 @@ class Design:
         if self.history:
             axes.legend()
         return drawing
+
+
+def codebook_of(
+    problem: DesignProblem, columns: npt.NDArray[np.int64], provenance: Provenance
+) -> Codebook:
+    """The chosen columns as a codebook that satisfies the problem, or a SolverError."""
+    try:
+        codebook = Codebook(
+            columns_to_matrix(np.sort(columns), problem.n_classes),
+            name="designed",
+            provenance=provenance,
+        )
+    except InvalidCodebookError as error:
+        raise SolverError(f"the chosen columns are no codebook: {error}") from error
+    wrong = problem.violations(codebook)
+    if wrong:
+        raise SolverError(f"the chosen columns do not satisfy the problem: {'; '.join(wrong)}.")
+    return codebook
+
+
+def design_from_solution(
+    problem: DesignProblem, program: Formulation, x: npt.ArrayLike, source: str
+) -> Design:
+    """Turn the solution of a program that was solved elsewhere into a design.
+
+    Nothing vouches for a bound, so the design is FEASIBLE at best. The solution is checked
+    like any other.
+    """
+    codebook = codebook_of(
+        problem, program.columns_of(x), Provenance("imported", {"source": source})
+    )
+    return Design(problem, codebook, Status.FEASIBLE, problem.objective_of(codebook), None, None)

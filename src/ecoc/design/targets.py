@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int, check_number
-from ecoc.design.averaging import largest_total
+from ecoc.design.programs.objectives import largest_total
 from ecoc.design.similarity import ROUNDING, ClassSimilarity, check_similarity, direction_sign
 
 __all__ = ["target_distances"]

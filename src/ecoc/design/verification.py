@@ -154,7 +154,7 @@ def _contradictions(problem: DesignProblem, bound: Exact, n_columns: int) -> lis
 def _constructed(problem: DesignProblem, bound: Exact) -> Codebook | None:
     if not problem.maximises:
         return None
-    from ecoc.codes.constructions import construct
+    from ecoc.constructions import construct
 
     return construct(
         problem.n_classes,

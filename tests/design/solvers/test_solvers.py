@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from ecoc.design.formulations import ProgramOptions, build_ip3
-from ecoc.design.linear_program import LinearProgram, NameBlock, Names
+from ecoc.design.programs import ProgramOptions, build_ip3
+from ecoc.design.programs.linear_program import LinearProgram, NameBlock, Names
 from ecoc.design.solvers import ProgressPoint, Status, Tolerances, available_solvers, call, solve
 from ecoc.design.solvers.session import Outcome, Session, Settings
 from ecoc.errors import InvalidInputError, MissingDependencyError, SolverError
@@ -241,7 +241,7 @@ def test_an_error_of_the_progress_callback_is_raised(long):
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_infeasible(solver):
     program = build_ip3(
-        range(1, 8), 4, 1, indptr=[0], members=[], options=ProgramOptions(forced=[1, 2])
+        range(1, 8), 4, 1, indptr=[0], members=[], options=ProgramOptions(min_row_distance=1)
     ).program
     result = solve(program, solver=solver)
     assert result.status is Status.INFEASIBLE

@@ -1,16 +1,13 @@
 """The solvers, each behind the same small adapter. None is loaded before it is used."""
 
 from ecoc.design.solvers.call import available_solvers, solve
-from ecoc.design.solvers.lazy import CliqueRows, solve_lazily
 from ecoc.design.solvers.result import ProgressPoint, SolverResult, Status, Tolerances
 
 __all__ = [
-    "CliqueRows",
     "ProgressPoint",
     "SolverResult",
     "Status",
     "Tolerances",
     "available_solvers",
     "solve",
-    "solve_lazily",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_choice, check_int, check_number
-from ecoc.design.linear_program import FloatArray, LinearProgram
+from ecoc.design.programs.linear_program import FloatArray, LinearProgram
 from ecoc.design.solvers.result import ProgressPoint, SolverResult, Status, Tolerances
 from ecoc.design.solvers.session import Outcome, Session, Settings
 from ecoc.errors import InvalidInputError, SolverError
@@ -95,7 +95,7 @@ def solve(
 
     Examples
     --------
-    >>> from ecoc.design.formulations import build_ip3
+    >>> from ecoc.design.programs.formulations import build_ip3
     >>> ip3 = build_ip3(range(1, 8), 4, 3, indptr=[0], members=[])
     >>> result = solve(ip3.program)
     >>> result.status, result.objective, result.bound

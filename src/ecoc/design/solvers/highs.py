@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ecoc._checks import require
-from ecoc.design.linear_program import LinearProgram
+from ecoc.design.programs.linear_program import LinearProgram
 from ecoc.design.solvers.result import Status, Tolerances
 from ecoc.design.solvers.session import Outcome, Session, absolute_gap
 from ecoc.errors import SolverError, TooLargeError

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import require
-from ecoc.design.linear_program import LinearProgram
+from ecoc.design.programs.linear_program import LinearProgram
 from ecoc.design.solvers.result import Status, Tolerances
 from ecoc.design.solvers.session import Outcome, Session
 from ecoc.errors import SolverError

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ecoc.design.linear_program import LinearProgram
+from ecoc.design.programs.linear_program import LinearProgram
 from ecoc.design.solvers.result import ProgressPoint, Status, Tolerances
 
 __all__ = ["Outcome", "Session", "Settings", "absolute_gap", "resident_bytes"]
