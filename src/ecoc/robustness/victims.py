@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from ecoc._checks import listing
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass.healing import SelfHealing
+from ecoc.multiclass import SelfHealing
 from ecoc.nn.decoder import CodeDecoder
 from ecoc.robustness.torch_models import torch_columns
 from ecoc.robustness.views import Head, View
