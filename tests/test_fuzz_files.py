@@ -164,7 +164,7 @@ def test_records(experiment, tmp_path):
         latest(records)
         reproduction_markdown(records).encode()
         # Most of the time goes into drawing, and most damage is seen before.
-        if next(times_read) % 10 == 0:
+        if next(times_read) % 20 == 0:
             reproduction_page(records).encode()
 
     fuzz(path, damage, read, 200 if experiment == "figure-boundaries" else 400)
