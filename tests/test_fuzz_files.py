@@ -30,14 +30,15 @@ from ecoc.datasets._specs import SPECS
 from ecoc.design import design_codebook, read_design
 from ecoc.design.programs import build_ip3, read_solution
 from ecoc.errors import EcocError
-from ecoc.multiclass import ECOCClassifier, TableModel, load_model, save_model
-from ecoc.multiclass.features import Feature, encode, find_features, read_labels
-from ecoc.multiclass.tables import Table, read_table
+from ecoc.multiclass import ECOCClassifier, load_model, save_model
 from ecoc.paper import read_records
 from ecoc.paper.figure_boundaries import pack, unpack
 from ecoc.paper.records import latest
 from ecoc.report import reproduction_markdown, reproduction_page
 from ecoc.robustness.model_files import _read_arrays
+from ecoc.tables import TableModel
+from ecoc.tables.features import Feature, encode, find_features, read_labels
+from ecoc.tables.reading import Table, read_table
 
 DOCS = Path(__file__).parents[1] / "docs"
 SPARE_BYTES = 1 << 30

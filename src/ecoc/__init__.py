@@ -27,6 +27,7 @@ _LAZY = {
     "read_design": "ecoc.design:read_design",
     "graphs": "ecoc.graphs",
     "report": "ecoc.report",
+    "tables": "ecoc.tables",
 }
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "read_design",
     "report",
     "robustness",
+    "tables",
     "write_codebook",
 ]
 

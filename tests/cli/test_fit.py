@@ -15,8 +15,8 @@ from sklearn.datasets import load_wine
 
 from ecoc.cli import main
 from ecoc.cli.fit import LEARNERS, told_warnings
-from ecoc.multiclass import learners
-from ecoc.multiclass.model_files import load_model
+from ecoc.multiclass.files import load_model
+from ecoc.tables import learners
 
 ECOC = Path(sys.executable).with_name("ecoc")
 

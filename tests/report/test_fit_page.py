@@ -5,9 +5,9 @@ from html import unescape
 import pytest
 from tests.multiclass.cases import blobs
 
-from ecoc.multiclass.tables import Table
-from ecoc.multiclass.training import fit_table
 from ecoc.report import fit_page
+from ecoc.tables.fitting import fit_table
+from ecoc.tables.reading import Table
 
 
 def fitted(**options):

@@ -101,9 +101,8 @@ def fit(
     The only row of a class is always trained on. The model that is saved is trained on all
     rows.
     """
-    from ecoc.multiclass.model_files import save_model
-    from ecoc.multiclass.tables import read_table
-    from ecoc.multiclass.training import fit_table
+    from ecoc.multiclass import save_model
+    from ecoc.tables import fit_table, read_table
 
     table = read_table(data)
     with told_warnings(), _shown_progress() as progress:

@@ -14,7 +14,7 @@ from ecoc.cli.fit import told_warnings
 from ecoc.errors import FileFormatError
 
 if TYPE_CHECKING:
-    from ecoc.multiclass.table_model import Predictions
+    from ecoc.tables import Predictions
 
 
 @click.command()
@@ -38,9 +38,8 @@ def predict(
     Columns are found by name; those that the model does not take are ignored. Where the
     column of classes is there, the accuracy is told on standard error.
     """
-    from ecoc.multiclass.model_files import load_model
-    from ecoc.multiclass.table_model import TableModel
-    from ecoc.multiclass.tables import read_table
+    from ecoc.multiclass import load_model
+    from ecoc.tables import TableModel, read_table
 
     with told_warnings():
         found = TableModel.of(load_model(model)).predict(

@@ -1,9 +1,5 @@
-"""Multiclass classifiers from binary learners and a codebook.
+"""Multiclass classifiers from binary learners and a codebook: training, decoding, diagnostics."""
 
-Training, decoding and probabilities; diagnostics; classifiers for tables, and their files.
-"""
-
-from ecoc.multiclass.boundaries import DecisionBoundaries, decision_boundaries
 from ecoc.multiclass.choosing import CODEBOOKS, Choice, choose_codebook
 from ecoc.multiclass.classifier import ECOCClassifier
 from ecoc.multiclass.columns import (
@@ -13,9 +9,7 @@ from ecoc.multiclass.columns import (
     fit_columns,
     score_method,
 )
-from ecoc.multiclass.comparison import Comparison, PairedDifference, compare_on_folds
-from ecoc.multiclass.correlation import ErrorCorrelation, error_correlation
-from ecoc.multiclass.decoding import (
+from ecoc.multiclass.decoders import (
     DECODERS,
     LOSSES,
     AttenuatedEuclidean,
@@ -32,30 +26,33 @@ from ecoc.multiclass.decoding import (
     Soft,
     Votes,
     automatic_decoder,
+    couple,
+    coupling_loss,
+    hamming_margin,
     make_decoder,
+    normalise_rows,
 )
 from ecoc.multiclass.diagnostics import (
     ColumnErrors,
     ColumnUsefulness,
+    Comparison,
     ConfusionByDistance,
+    DecisionBoundaries,
+    ErrorCorrelation,
+    PairedDifference,
     column_errors,
     column_usefulness,
+    compare_on_folds,
     confusion_by_distance,
+    decision_boundaries,
+    error_correlation,
 )
-from ecoc.multiclass.joint import JointLearner, joint_learner
-from ecoc.multiclass.kernel_ridge import KernelRidgeColumns, loo_scores
-from ecoc.multiclass.learners import LEARNERS, make_learner
-from ecoc.multiclass.margins import hamming_margin
-from ecoc.multiclass.model_files import load_model, save_model
-from ecoc.multiclass.probabilities import couple, coupling_loss, normalise_rows
-from ecoc.multiclass.table_model import Predictions, TableModel
-from ecoc.multiclass.tables import Table, read_table
-from ecoc.multiclass.training import TableFit, fit_table
+from ecoc.multiclass.files import load_model, save_model
+from ecoc.multiclass.joint import JointLearner, KernelRidgeColumns, joint_learner, loo_scores
 
 __all__ = [
     "CODEBOOKS",
     "DECODERS",
-    "LEARNERS",
     "LOSSES",
     "AttenuatedEuclidean",
     "Choice",
@@ -80,12 +77,8 @@ __all__ = [
     "LossBased",
     "LossWeighted",
     "PairedDifference",
-    "Predictions",
     "SelfHealing",
     "Soft",
-    "Table",
-    "TableFit",
-    "TableModel",
     "Votes",
     "automatic_decoder",
     "choose_codebook",
@@ -99,15 +92,12 @@ __all__ = [
     "decision_boundaries",
     "error_correlation",
     "fit_columns",
-    "fit_table",
     "hamming_margin",
     "joint_learner",
     "load_model",
     "loo_scores",
     "make_decoder",
-    "make_learner",
     "normalise_rows",
-    "read_table",
     "save_model",
     "score_method",
 ]

@@ -1,18 +1,22 @@
-"""Work on many columns at once, with a progress bar where a person looks."""
+"""Work on many columns at once, with a progress bar, and on no more threads than it is worth."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 from sklearn.utils.parallel import Parallel, delayed
 
 from ecoc._workers import tethered
 
-__all__ = ["in_parallel"]
+__all__ = ["in_parallel", "one_thread_for"]
 
 Result = TypeVar("Result")
+
+_WORTH_THREADS = 1e8
+"""Multiplications of one product from which threads gain more than they cost."""
 
 
 def in_parallel(
@@ -57,3 +61,16 @@ def in_parallel(
     results = Parallel(n_jobs=n_jobs, return_as="generator", **options)(tasks)
     console = Console(stderr=True)
     return list(track(results, "columns", len(tasks), console=console, transient=True))
+
+
+def one_thread_for(*shape: int) -> AbstractContextManager[object]:
+    """A context in which products of this shape, many of them in a row, run on one thread."""
+    work = 1.0
+    for size in shape:
+        work *= size
+    if work > _WORTH_THREADS:
+        return nullcontext()
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
+    return limits

@@ -23,6 +23,7 @@ from ecoc.multiclass.columns import (
     ScoreMethod,
     fit_columns,
     score_method,
+    scores_with_gaps,
     update_columns,
 )
 from ecoc.multiclass.data import (
@@ -32,15 +33,15 @@ from ecoc.multiclass.data import (
     check_targets,
     check_weights,
     routed_params,
+    with_label,
 )
-from ecoc.multiclass.decoder import Floats
 from ecoc.multiclass.decoder_training import trained_decoder
-from ecoc.multiclass.decoding import make_decoder
-from ecoc.multiclass.healing import SelfHealing
-from ecoc.multiclass.learned import Learned, softmax
-from ecoc.multiclass.margins import hamming_margin, with_label
-from ecoc.multiclass.probabilities import Coupling, Soft, normalise_rows
-from ecoc.multiclass.scoring import scores_with_gaps
+from ecoc.multiclass.decoders.base import Floats
+from ecoc.multiclass.decoders.distances import hamming_margin
+from ecoc.multiclass.decoders.healing import SelfHealing
+from ecoc.multiclass.decoders.learned import Learned, softmax
+from ecoc.multiclass.decoders.names import make_decoder
+from ecoc.multiclass.decoders.probabilities import Coupling, Soft, normalise_rows
 
 __all__ = ["ECOCClassifier"]
 

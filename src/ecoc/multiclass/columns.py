@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,10 +16,9 @@ from sklearn.base import clone, is_regressor
 from ecoc._checks import listing
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass._parallel import in_parallel
-from ecoc.multiclass._scores import ScoreMethod, score_column
 from ecoc.multiclass.data import n_samples, take_params, take_rows
-from ecoc.multiclass.decoder import Floats
-from ecoc.multiclass.joint import JointLearner, joint_learner, recorded_warnings
+from ecoc.multiclass.decoders.base import Floats, kept_columns
+from ecoc.multiclass.joint.base import JointLearner, joint_learner, recorded_warnings
 
 __all__ = [
     "ColumnError",
@@ -27,8 +26,13 @@ __all__ = [
     "column_scores",
     "describe_column",
     "fit_columns",
+    "score_column",
     "score_method",
+    "scores_with_gaps",
 ]
+
+ScoreMethod = Literal["decision_function", "predict_proba", "predict"]
+"""What the learner of a column can be asked for."""
 
 CALIBRATIONS = ("sigmoid", "isotonic")
 _CALIBRATION_FOLDS = 5
@@ -408,3 +412,120 @@ def _warn_again(said: Sequence[_Said]) -> None:
         # The text comes first, so that filters which know its beginning still apply.
         suffix = f" [{listing(names, limit=3)}]" if names else ""
         warnings.warn(f"{text}{suffix}", category, stacklevel=4)
+
+
+def score_column(learner: Any, X: Any, method: ScoreMethod) -> Floats:
+    """Ask a learner for the scores of samples: positive on the +1 side, 0 at the boundary.
+
+    Parameters
+    ----------
+    learner : object
+        A fitted binary learner.
+    X : array, sparse matrix or data frame
+        The features.
+    method : {"decision_function", "predict_proba", "predict"}
+        What to ask for. A probability r becomes 2 r - 1, a label +1 or -1; what a regressor
+        predicts is the score.
+
+    Raises
+    ------
+    InvalidInputError
+        If the answer has not one value for each sample, or for each sample and side.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> learner = GaussianNB().fit([[0.0], [1.0], [8.0], [9.0]], [0, 0, 1, 1])
+    >>> score_column(learner, np.array([[0.5], [8.5]]), "predict_proba").round(2)
+    array([-1.,  1.])
+    """
+    values = np.asarray(getattr(learner, method)(X), dtype=np.float64)
+    n = n_samples(X)
+    labels = method == "predict" and not is_regressor(learner)
+    # Some decision functions have a value for each of the two sides.
+    shapes = {
+        "decision_function": ((n,), (n, 1), (n, 2)),
+        "predict_proba": ((n, 2),),
+        "predict": ((n,), (n, 1)),
+    }[method]
+    if values.shape not in shapes:
+        raise InvalidInputError(
+            f"{method} must return an array of shape "
+            f"{' or '.join(map(str, shapes))} for {n} samples, not {values.shape}."
+        )
+    if labels and not np.isin(values[~np.isnan(values)], (0, 1)).all():
+        raise InvalidInputError("predict must return the labels 0 and 1 that it was trained on.")
+    if method == "predict_proba":
+        return 2 * values[:, 1] - 1
+    if values.shape == (n, 2):
+        return values[:, 1] - values[:, 0]
+    return 2 * values.ravel() - 1 if labels else values.ravel()
+
+
+def scores_with_gaps(
+    learners: Sequence[Any],
+    X: Any,
+    method: ScoreMethod,
+    *,
+    task: ColumnTask,
+    missing_columns: Sequence[int] | None = None,
+    erase: bool = False,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Floats:
+    """The scores of all columns, NaN where there are none.
+
+    Parameters
+    ----------
+    learners : sequence
+        The fitted columns; a missing one may be None.
+    X : array, sparse matrix or data frame
+        The features.
+    method : {"decision_function", "predict_proba", "predict"}
+        Where the scores come from.
+    task : ColumnTask
+        What the columns were trained with.
+    missing_columns : sequence of int, optional
+        Columns that are not asked.
+    erase : bool, default=False
+        Take scores that are not finite for missing, instead of raising.
+    n_jobs, verbose
+        As in :func:`ecoc.multiclass.column_scores`.
+
+    Raises
+    ------
+    ColumnError
+        If a learner raises, or a score is not finite; names the column.
+    """
+    n_columns = task.matrix.shape[1]
+    kept = kept_columns(missing_columns, n_columns)
+    found = column_scores(
+        [learners[column] for column in kept],
+        X,
+        method,
+        estimator=task.estimator,
+        name=lambda place: task.name(int(kept[place])),
+        n_jobs=n_jobs,
+        verbose=verbose,
+    )
+    finite = np.isfinite(found)
+    if not finite.all():
+        if not erase:
+            raise ColumnError(_strange_scores(task, kept, finite))
+        found[~finite] = np.nan
+    if len(kept) == n_columns:
+        return found
+    scores = np.full((len(found), n_columns), np.nan)
+    scores[:, kept] = found
+    return scores
+
+
+def _strange_scores(
+    task: ColumnTask, columns: npt.NDArray[np.intp], finite: npt.NDArray[np.bool_]
+) -> str:
+    named = [task.name(int(columns[i])) for i in np.flatnonzero(~finite.all(axis=0))]
+    return (
+        f"Scores must be finite; NaN or infinity came from {listing(named, limit=3)}, for "
+        f"{int((~finite).any(axis=1).sum())} of {len(finite)} samples. Leave these columns "
+        "out with missing_columns, or set nan_scores='erase'."
+    )

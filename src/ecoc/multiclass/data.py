@@ -19,7 +19,7 @@ from ecoc.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from ecoc.codes import Codebook
-    from ecoc.multiclass.decoder import Decoder
+    from ecoc.multiclass.decoders.base import Decoder
 
 __all__ = [
     "check_class_weight",
@@ -31,6 +31,7 @@ __all__ = [
     "routed_params",
     "take_params",
     "take_rows",
+    "with_label",
 ]
 
 
@@ -164,3 +165,25 @@ def _take_value(value: Any, rows: npt.NDArray[np.intp], n_rows: int) -> Any:
         return value
     array = value if hasattr(value, "shape") else np.asarray(value)
     return take_rows(array, rows) if array.shape[:1] == (n_rows,) else value
+
+
+def with_label(
+    labels: npt.NDArray[Any], where: npt.NDArray[np.bool_], label: Any
+) -> npt.NDArray[Any]:
+    """Labels with another one in some places, of a type that can hold both.
+
+    Examples
+    --------
+    >>> with_label(np.array([3, 4]), np.array([True, False]), -1)
+    array([-1,  4])
+    >>> with_label(np.array(["ant", "bee"]), np.array([True, False]), None)
+    array([None, 'bee'], dtype=object)
+    """
+    other = np.asarray(label)
+    same_kind = other.dtype.kind == labels.dtype.kind or {other.dtype.kind, labels.dtype.kind} <= {
+        "i",
+        "u",
+    }
+    result = labels.astype(np.promote_types(labels.dtype, other.dtype) if same_kind else object)
+    result[where] = label
+    return result

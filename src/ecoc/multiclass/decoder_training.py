@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from ecoc.multiclass.columns import ColumnTask, ScoreMethod, column_scores, fit_columns
 from ecoc.multiclass.data import take_params, take_rows
-from ecoc.multiclass.decoder import Decoder, Floats
-from ecoc.multiclass.kernel_ridge import KernelRidgeColumns, loo_scores
-from ecoc.multiclass.learned import stratified_folds
+from ecoc.multiclass.decoders.base import Decoder, Floats
+from ecoc.multiclass.decoders.learned import stratified_folds
+from ecoc.multiclass.joint.kernel_ridge import KernelRidgeColumns, loo_scores
 
 __all__ = ["cross_fitted_scores", "trained_decoder"]
 

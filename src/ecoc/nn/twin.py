@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass.learned import softmax
+from ecoc.multiclass.decoders.learned import softmax
 from ecoc.nn.base import Floats
 from ecoc.nn.classifier import ECOCNetworkClassifier
 from ecoc.nn.data import TrainingData

@@ -9,7 +9,7 @@ from ecoc.report.page import page
 from ecoc.report.parts import drawing, facts_table, plain_table
 
 if TYPE_CHECKING:
-    from ecoc.multiclass.training import HeldOut, TableFit
+    from ecoc.tables import HeldOut, TableFit
 
 __all__ = ["fit_page"]
 

@@ -82,7 +82,8 @@ def read_model_with_samples(
 
 
 def _table_model(path: str, data: str) -> ModelWithSamples:
-    from ecoc.multiclass import TableModel, load_model, read_table
+    from ecoc.multiclass import load_model
+    from ecoc.tables import TableModel, read_table
 
     model = TableModel.of(load_model(path))
     table = read_table(data)

@@ -1,0 +1,46 @@
+"""Decoders: from the scores of columns to the scores of classes."""
+
+from ecoc.multiclass.decoders.base import Decoder, FunctionDecoder
+from ecoc.multiclass.decoders.distances import (
+    AttenuatedEuclidean,
+    Euclidean,
+    Hamming,
+    InverseHamming,
+    Votes,
+    hamming_margin,
+)
+from ecoc.multiclass.decoders.healing import SelfHealing
+from ecoc.multiclass.decoders.learned import Learned
+from ecoc.multiclass.decoders.losses import LOSSES, LossBased, LossWeighted
+from ecoc.multiclass.decoders.names import DECODERS, automatic_decoder, make_decoder
+from ecoc.multiclass.decoders.probabilities import (
+    Coupling,
+    Soft,
+    couple,
+    coupling_loss,
+    normalise_rows,
+)
+
+__all__ = [
+    "DECODERS",
+    "LOSSES",
+    "AttenuatedEuclidean",
+    "Coupling",
+    "Decoder",
+    "Euclidean",
+    "FunctionDecoder",
+    "Hamming",
+    "InverseHamming",
+    "Learned",
+    "LossBased",
+    "LossWeighted",
+    "SelfHealing",
+    "Soft",
+    "Votes",
+    "automatic_decoder",
+    "couple",
+    "coupling_loss",
+    "hamming_margin",
+    "make_decoder",
+    "normalise_rows",
+]

@@ -1,0 +1,203 @@
+"""Decoders by distance to the codewords: Hamming and its margin, votes, Euclidean, inverse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc.multiclass.decoders.base import Decoder, Floats, as_scores
+
+__all__ = [
+    "AttenuatedEuclidean",
+    "Euclidean",
+    "Hamming",
+    "InverseHamming",
+    "Votes",
+    "hamming_margin",
+]
+
+
+@dataclass(frozen=True)
+class Hamming(Decoder):
+    """The class whose codeword differs from the columns' labels in the fewest places.
+
+    These are equations 1 and 2 of Gupta & Amin (2021); a 0 in a codeword counts one half,
+    and so does a score of exactly 0, on either side. Codewords at the same distance are told
+    apart by the sum of the scores on their side; if that is equal too, the first class wins.
+
+    The class scores are the negative distances, plus a tie-break below 1/4 in size.
+
+    Examples
+    --------
+    >>> Hamming()([[0.9, 0.2, -0.4]], [[1, 1, 1], [1, -1, -1], [-1, 1, -1]]).round(2)
+    array([[-0.92, -0.9 , -1.05]])
+    """
+
+    def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
+        """Negative Hamming distances with their tie-break."""
+        agreement: Floats = np.sign(scores) @ matrix.T
+        agreement -= matrix.shape[1]
+        agreement /= 2
+        return agreement + _tie_break(scores, matrix)
+
+
+@dataclass(frozen=True)
+class Votes(Decoder):
+    """The class with the largest share of its columns on its side; their scores break ties.
+
+    A column that does not use a class (0) casts no vote on it. On one-vs-one codes, where
+    every class has as many columns, this is the customary vote, and decides as
+    :class:`Hamming` does. Where columns are missing, shares still compare classes fairly.
+
+    Examples
+    --------
+    >>> one_vs_one = [[1, 1, 0], [-1, 0, 1], [0, -1, -1]]
+    >>> Votes()([[2.0, -0.5, 1.0]], one_vs_one).round(2)
+    array([[0.51, 0.49, 0.5 ]])
+    """
+
+    def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
+        """Shares of votes with their tie-break; one half for a class without columns."""
+        used = np.abs(matrix).sum(axis=1)
+        columns = np.maximum(used, 1)
+        shares: Floats = np.sign(scores) @ matrix.T
+        shares /= 2 * columns
+        shares += 0.5
+        # Different shares are at least 1 / (2 L^2) apart.
+        shares += _tie_break(scores, matrix, columns) / matrix.shape[1] ** 2
+        return shares
+
+
+def _tie_break(scores: Floats, matrix: Floats, columns: Floats | float = 1.0) -> Floats:
+    """The sums of scores, or their means over columns, squeezed below 1/5.
+
+    Distances come in steps of 1/2, so that this decides between equal ones only.
+    """
+    sums: Floats = scores @ matrix.T
+    sums /= columns
+    sums /= 5 * (np.abs(sums) + 1)
+    return sums
+
+
+@dataclass(frozen=True)
+class Euclidean(Decoder):
+    """The class whose codeword is nearest to the scores in Euclidean distance.
+
+    Examples
+    --------
+    >>> Euclidean()([[1.0, -1.0]], [[1, 1], [1, -1], [-1, 1]]).round(2)
+    array([[-2.  , -0.  , -2.83]])
+    """
+
+    def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
+        """Negative distances."""
+        squares: Floats = (scores**2).sum(axis=1)[:, None] + (matrix**2).sum(axis=1)
+        squares -= 2 * (scores @ matrix.T)
+        return -np.sqrt(np.maximum(squares, 0))
+
+
+@dataclass(frozen=True)
+class AttenuatedEuclidean(Decoder):
+    """Euclidean distance over the columns that use a class (Pujol, Escalera & Radeva 2008).
+
+    Examples
+    --------
+    >>> AttenuatedEuclidean()([[1.0, -1.0]], [[1, 0], [1, 1], [-1, 1]]).round(2)
+    array([[-0.  , -2.  , -2.83]])
+    """
+
+    def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
+        """Negative distances."""
+        used = np.abs(matrix)
+        squares: Floats = scores**2 @ used.T + used.sum(axis=1)
+        squares -= 2 * (scores @ matrix.T)
+        return -np.sqrt(np.maximum(squares, 0))
+
+
+@dataclass(frozen=True)
+class InverseHamming(Decoder):
+    """Hamming distances corrected for those among the codewords (Windeatt & Ghaderi 2003).
+
+    If the distances of a sample were a mixture of the distances that the codewords have to
+    each other, the class scores are the weights of that mixture. On codes whose codewords
+    are all equally far apart this decides as :class:`Hamming` does.
+
+    Examples
+    --------
+    >>> one_vs_rest = [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
+    >>> InverseHamming()([[3.0, 1.0, -2.0]], one_vs_rest).round(2)
+    array([[ 0.75,  0.75, -0.25]])
+    """
+
+    # The distances among the codewords are inverted once, not for every part of a batch.
+    whole_batch: ClassVar[bool] = True
+
+    def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
+        """Weights of the mixture."""
+        n_columns = matrix.shape[1]
+        distances = (n_columns - np.sign(scores) @ matrix.T) / 2
+        among: Floats = (n_columns - matrix @ matrix.T) / 2
+        return np.asarray(distances @ np.linalg.pinv(among))
+
+
+def hamming_margin(
+    scores: npt.ArrayLike, matrix: npt.ArrayLike, predicted: npt.ArrayLike
+) -> npt.NDArray[np.int64]:
+    """How many columns may change sides before Hamming decoding can leave the predicted class.
+
+    Parameters
+    ----------
+    scores : array of shape (n_samples, n_columns)
+        Signed scores; only their signs count, and NaN is an erasure.
+    matrix : array of shape (n_classes, n_columns)
+        The codebook.
+    predicted : array of int of shape (n_samples,)
+        The class (row of the codebook) predicted for each sample.
+
+    Returns
+    -------
+    array of int of shape (n_samples,)
+        The largest number t such that, whichever t columns answer differently, the
+        predicted class stays nearer than every other; 0 where a single one is enough, and
+        where Hamming decoding does not prefer the predicted class to begin with.
+
+    Examples
+    --------
+    >>> code = [[1, 1, 1, 1, 1], [-1, -1, -1, -1, -1]]
+    >>> hamming_margin([[1, 1, 1, 1, 1], [1, 1, 1, 1, -1], [1, 1, 1, -1, -1]], code, [0, 0, 0])
+    array([2, 1, 0])
+    """
+    values, code = as_scores(scores, matrix)
+    rows = np.asarray(predicted, dtype=np.intp)
+    margins = np.zeros(len(values), dtype=np.int64)
+    for row in np.unique(rows):
+        members = np.flatnonzero(rows == row)
+        margins[members] = _margin_of(values[members], code, int(row))
+    return margins
+
+
+def _margin_of(scores: Floats, code: Floats, row: int) -> npt.NDArray[np.int64]:
+    """The margins of samples that were given the same class."""
+    gaps = code[row] - np.delete(code, row, axis=0)
+    present = ~np.isnan(scores)
+    signs = np.sign(np.where(present, scores, 0))
+    plus, minus = (signs > 0).astype(float), (signs < 0).astype(float)
+    undecided = (present & (signs == 0)).astype(float)
+    # Half the lead over each rival, and what a column can take from it if it turns against
+    # the predicted class: 2 where the codewords differ, 1 where one of them is 0, and half
+    # of that from a column that stands on neither side.
+    lead = signs @ gaps.T / 2
+    takes_two = plus @ (gaps == 2).T + minus @ (gaps == -2).T
+    takes_one = plus @ (gaps == 1).T + minus @ (gaps == -1).T + undecided @ (np.abs(gaps) == 2).T
+    after_two = np.maximum(lead - 2 * takes_two, 0)
+    after_one = np.maximum(after_two - takes_one, 0)
+    needed = (
+        np.minimum(np.ceil(lead / 2), takes_two)
+        + np.minimum(np.ceil(after_two), takes_one)
+        + np.ceil(2 * after_one)
+    )
+    fewest: npt.NDArray[np.int64] = needed.min(axis=1).astype(np.int64)
+    return np.maximum(fewest - 1, 0)

@@ -1,0 +1,104 @@
+"""All decoders, by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ecoc._checks import check_choice
+from ecoc.multiclass.decoders.base import Decoder, FunctionDecoder
+from ecoc.multiclass.decoders.distances import (
+    AttenuatedEuclidean,
+    Euclidean,
+    Hamming,
+    InverseHamming,
+    Votes,
+)
+from ecoc.multiclass.decoders.healing import SelfHealing
+from ecoc.multiclass.decoders.learned import Learned
+from ecoc.multiclass.decoders.losses import LOSSES, LossBased, LossWeighted
+from ecoc.multiclass.decoders.probabilities import Coupling, Soft
+
+if TYPE_CHECKING:
+    from ecoc.codes import Codebook
+    from ecoc.multiclass.columns import ScoreMethod
+
+__all__ = ["DECODERS", "automatic_decoder", "is_one_vs_one", "make_decoder"]
+
+_BY_NAME: dict[str, Decoder] = {
+    "hamming": Hamming(),
+    "votes": Votes(),
+    "euclidean": Euclidean(),
+    "attenuated-euclidean": AttenuatedEuclidean(),
+    "inverse-hamming": InverseHamming(),
+    "loss-weighted": LossWeighted(),
+    "learned": Learned(),
+    "self-healing": SelfHealing(),
+    **{loss: LossBased(loss) for loss in LOSSES},
+    **{f"normalised-{loss}": LossBased(loss, normalise=True) for loss in LOSSES},
+}
+
+DECODERS = ("auto", "soft", "coupling", *_BY_NAME)
+"""The names that a decoder can be asked for by."""
+
+
+def make_decoder(decoding: object, codebook: Codebook, method: ScoreMethod) -> Decoder:
+    """Find the decoder that is meant.
+
+    Parameters
+    ----------
+    decoding : str, Decoder or callable
+        A name of :data:`DECODERS`, a decoder, or a function for :class:`FunctionDecoder`.
+    codebook : Codebook
+        The codebook it is for.
+    method : {"decision_function", "predict_proba", "predict"}
+        Where the column scores come from.
+
+    Examples
+    --------
+    >>> from ecoc.codes import one_vs_one
+    >>> make_decoder("auto", one_vs_one(4), "decision_function")
+    Votes()
+    """
+    if isinstance(decoding, Decoder):
+        return decoding
+    if not isinstance(decoding, str) and callable(decoding):
+        return FunctionDecoder(decoding)
+    name = check_choice("decoding", decoding, DECODERS)
+    if name == "auto":
+        return automatic_decoder(codebook, method)
+    # Only decision values have still to be turned into probabilities.
+    if name == "soft":
+        return Soft(logistic=method == "decision_function")
+    if name == "coupling":
+        return Coupling(logistic=method == "decision_function")
+    return _BY_NAME[name]
+
+
+def automatic_decoder(codebook: Codebook, method: ScoreMethod) -> Decoder:
+    """The decoder that suits a codebook and the scores that a learner offers.
+
+    Hamming decoding where there are labels alone; votes with confidence for one-vs-one; the
+    mean over the columns that a class uses for other ternary codes; and the hinge loss of
+    decision values, or the sum of probabilities, for codes of +1 and -1.
+
+    Examples
+    --------
+    >>> from ecoc.codes import one_vs_rest
+    >>> automatic_decoder(one_vs_rest(4), "decision_function")
+    LossBased(loss='hinge', normalise=False)
+    """
+    if method == "predict":
+        return Hamming()
+    if is_one_vs_one(codebook):
+        return Votes()
+    loss = "hinge" if method == "decision_function" else "linear"
+    return LossBased(loss, normalise=not codebook.is_binary)
+
+
+def is_one_vs_one(codebook: Codebook) -> bool:
+    """Whether every column has one class against one other, and every pair has a column."""
+    used = np.abs(codebook.matrix)
+    pairs = codebook.n_classes * (codebook.n_classes - 1) // 2
+    return bool((used.sum(axis=0) == 2).all()) and codebook.n_columns == pairs > 1

@@ -1,0 +1,258 @@
+"""From the probabilities of columns to those of classes: equation 20, and coupling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc._checks import check_int, check_number
+from ecoc.multiclass._parallel import one_thread_for
+from ecoc.multiclass.decoders.base import CHUNK, Decoder, Floats
+
+__all__ = ["Coupling", "Soft", "couple", "coupling_loss", "normalise_rows"]
+
+_SMALLEST = 1e-6
+"""Columns are never believed to be more certain than this."""
+
+_LEAST = 1e-12
+"""No class is ever ruled out for good: a step could not bring it back."""
+
+
+@dataclass(frozen=True)
+class Soft(Decoder):
+    """The class scores of equation 20 of Gupta & Amin (2021).
+
+    For each class these are the probabilities of its side, summed over the columns that use
+    it. They are scores and no probabilities: their sum depends on the sample.
+
+    Parameters
+    ----------
+    logistic : bool, default=True
+        Whether scores are decision values, which the logistic function turns into
+        probabilities r. Otherwise they are 2 r - 1 already.
+    normalise : bool, default=True
+        Divide by the number of columns that use the class, as the paper does for ternary
+        codes. For +1/-1 codes this changes no decision.
+
+    Examples
+    --------
+    >>> Soft(logistic=False)([[0.8, -0.2]], [[1, 1], [1, -1], [-1, 0]]).round(2)
+    array([[0.65, 0.75, 0.1 ]])
+    """
+
+    logistic: bool = True
+    normalise: bool = True
+
+    def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
+        """Equation 20, normalised or not."""
+        # r - 1/2, so that both sides of a column are one product with the codebook.
+        centred = np.tanh(scores / 2) / 2 if self.logistic else scores / 2
+        used = np.abs(matrix).sum(axis=1)
+        sums: Floats = centred @ matrix.T
+        sums += used / 2
+        return np.where(used > 0, sums / np.maximum(used, 1), 0.5) if self.normalise else sums
+
+
+@dataclass(frozen=True)
+class Coupling(Decoder):
+    """Class probabilities by the generalised Bradley-Terry model, see :func:`couple`.
+
+    Parameters
+    ----------
+    logistic : bool, default=True
+        As for :class:`Soft`.
+
+    Examples
+    --------
+    >>> one_vs_rest = [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
+    >>> Coupling(logistic=False)([[0.8, -0.2, -0.8]], one_vs_rest).round(2)
+    array([[0.71, 0.23, 0.05]])
+    """
+
+    logistic: bool = True
+
+    def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
+        """Probabilities."""
+        centred = np.tanh(scores / 2) / 2 if self.logistic else scores / 2
+        return couple(centred + 0.5, matrix)
+
+
+def couple(
+    probabilities: npt.ArrayLike,
+    matrix: npt.ArrayLike,
+    *,
+    weights: npt.ArrayLike | None = None,
+    max_iter: int = 1000,
+    tolerance: float = 1e-6,
+) -> Floats:
+    """Couple the probabilities of columns into probabilities of classes.
+
+    Finds class probabilities p under which the columns' probabilities r are most likely:
+    the least Kullback-Leibler divergence of r from q, where q is the share of a column's
+    +1 classes in all classes that it uses (Zadrozny 2002; Huang, Weng & Lin 2006). For
+    one-vs-one this is the pairwise coupling of Hastie & Tibshirani (1998).
+
+    Parameters
+    ----------
+    probabilities : array of shape (n_samples, n_columns)
+        The probability that each column gives to its +1 side.
+    matrix : array of shape (n_classes, n_columns)
+        The codebook.
+    weights : array of shape (n_columns,), optional
+        How much each column counts; all alike by default.
+    max_iter : int, default=1000
+        The most steps.
+    tolerance : float, default=1e-6
+        A sample is done when a step would raise no probability by more than this share of
+        it. For +1/-1 codes its log-likelihood is then below the optimum by at most this,
+        times the sum of the weights.
+
+    Returns
+    -------
+    array of shape (n_samples, n_classes)
+        Rows sum to one.
+
+    Notes
+    -----
+    The steps are those of a minorise-maximise algorithm, for all samples at once, sped up
+    by the extrapolation of Varadhan & Roland (2008) wherever that raises the likelihood. For
+    +1/-1 codes the likelihood is concave, so the optimum is the global one. Probabilities of
+    columns are cut off at 1e-6 and 1 - 1e-6.
+
+    Examples
+    --------
+    >>> one_vs_one = [[1, 1, 0], [-1, 0, 1], [0, -1, -1]]
+    >>> p = [0.6, 0.3, 0.1]
+    >>> couple([[6 / 9, 6 / 7, 3 / 4]], one_vs_one).round(3)
+    array([[0.6, 0.3, 0.1]])
+    """
+    check_int("max_iter", max_iter, minimum=1)
+    check_number("tolerance", tolerance, minimum=0)
+    code = np.asarray(matrix, dtype=np.float64)
+    r = np.clip(np.asarray(probabilities, dtype=np.float64), _SMALLEST, 1 - _SMALLEST)
+    share = np.ones(code.shape[1]) if weights is None else np.asarray(weights, dtype=np.float64)
+    result = np.empty((len(r), len(code)))
+    with one_thread_for(min(len(r), CHUNK), *code.shape):
+        for start in range(0, len(r), CHUNK):
+            part = slice(start, start + CHUNK)
+            result[part] = _Model(code, share).solve(r[part], max_iter, tolerance)
+    return result
+
+
+def coupling_loss(p: npt.ArrayLike, probabilities: npt.ArrayLike, matrix: npt.ArrayLike) -> Floats:
+    """What :func:`couple` minimises: the negative log-likelihood of each sample.
+
+    Examples
+    --------
+    >>> coupling_loss([[0.5, 0.5]], [[0.5]], [[1], [-1]]).round(3)
+    array([0.693])
+    """
+    code = np.asarray(matrix, dtype=np.float64)
+    r = np.clip(np.asarray(probabilities, dtype=np.float64), _SMALLEST, 1 - _SMALLEST)
+    model = _Model(code, np.ones(code.shape[1]))
+    return model.loss(np.asarray(p, dtype=np.float64), r)
+
+
+def normalise_rows(values: npt.ArrayLike) -> Floats:
+    """Divide nonnegative rows by their sums; a row of zeros becomes uniform.
+
+    Examples
+    --------
+    >>> normalise_rows([[1, 3], [0, 0]])
+    array([[0.25, 0.75],
+           [0.5 , 0.5 ]])
+    """
+    rows = np.asarray(values, dtype=np.float64)
+    sums = rows.sum(axis=1, keepdims=True)
+    return np.where(sums > 0, rows / np.where(sums > 0, sums, 1), 1 / rows.shape[1])
+
+
+class _Model:
+    """The generalised Bradley-Terry model of a codebook, for a batch of samples."""
+
+    def __init__(self, code: Floats, weights: Floats) -> None:
+        self.positive = (code > 0).astype(np.float64)
+        self.negative = (code < 0).astype(np.float64)
+        self.used = self.positive + self.negative
+        self.weights = weights
+        self.ternary = not self.used.all()
+
+    def sides(self, p: Floats) -> tuple[Floats, Floats]:
+        tiny = np.finfo(float).tiny
+        return (
+            np.maximum(p @ self.positive, tiny),
+            np.maximum(p @ self.negative, tiny),
+        )
+
+    def loss(self, p: Floats, r: Floats) -> Floats:
+        plus, minus = self.sides(p)
+        terms = r * np.log(plus) + (1 - r) * np.log(minus)
+        if self.ternary:
+            terms -= np.log(plus + minus)
+        return -(terms @ self.weights)
+
+    def gains(self, p: Floats, r: Floats) -> Floats:
+        """What a step multiplies each probability by; at most 1 for all at an optimum."""
+        plus, minus = self.sides(p)
+        gain: Floats = (self.weights * r / plus) @ self.positive.T
+        gain += (self.weights * (1 - r) / minus) @ self.negative.T
+        if self.ternary:
+            uses = (self.weights / (plus + minus)) @ self.used.T
+            gain /= np.maximum(uses, np.finfo(float).tiny)
+        else:
+            gain /= self.weights.sum()
+        return gain
+
+    def step(self, p: Floats, r: Floats) -> Floats:
+        return np.maximum(normalise_rows(p * self.gains(p, r)), _LEAST)
+
+    def solve(self, r: Floats, max_iter: int, tolerance: float) -> Floats:
+        k = len(self.positive)
+        result = np.full((len(r), k), 1 / k)
+        # Samples leave as they converge: most do early, and the last few are cheap.
+        active = np.arange(len(r))
+        for _ in range(0, max_iter, 4):
+            p, mine = result[active], r[active]
+            gain = self.gains(p, mine)
+            first = np.maximum(normalise_rows(p * gain), _LEAST)
+            result[active] = self._extrapolate(p, first, mine)
+            # No probability wants to grow, and none that counts wants to shrink.
+            moved = np.maximum(gain.max(axis=1) - 1, (p * np.abs(gain - 1)).max(axis=1))
+            active = active[moved > tolerance]
+            if not len(active):
+                break
+        return normalise_rows(result)
+
+    def _extrapolate(self, p: Floats, first: Floats, r: Floats) -> Floats:
+        """Leap far along the path of two steps (SQUAREM), where that is an improvement.
+
+        Once on the probabilities, which settles the large ones soon, and once on their
+        logarithms, where those that rise from next to nothing do so at a steady pace.
+        """
+        second = self.step(first, r)
+        best, least = second, self.loss(second, r)
+        logs = np.log(p), np.log(first), np.log(second)
+        far = _leap(*logs)
+        leaps = [
+            np.maximum(_leap(p, first, second), second / 10),
+            np.exp(far - far.max(axis=1, keepdims=True)),
+        ]
+        for leap in leaps:
+            # A step afterwards smooths what the leap did to small probabilities.
+            tried = self.step(np.maximum(normalise_rows(leap), _LEAST), r)
+            loss = self.loss(tried, r)
+            better = loss < least
+            best = np.where(better[:, None], tried, best)
+            least = np.where(better, loss, least)
+        return best
+
+
+def _leap(start: Floats, first: Floats, second: Floats) -> Floats:
+    change = first - start
+    bend = second - first - change
+    sizes = np.linalg.norm(change, axis=1), np.linalg.norm(bend, axis=1)
+    length = np.clip(sizes[0] / np.maximum(sizes[1], np.finfo(float).tiny), 1, 1e3)[:, None]
+    leap: Floats = start + 2 * length * change + length**2 * bend
+    return leap

@@ -1,0 +1,42 @@
+"""What goes wrong in a fitted classifier: in its columns, between them, and between classes.
+
+Each function takes a fitted classifier and labelled samples, best those it was not trained
+on. The result classes make themselves from plain arrays too (`from_scores`,
+`from_predictions`), whatever trained the columns.
+"""
+
+from ecoc.multiclass.diagnostics._outcomes import unwrapped
+from ecoc.multiclass.diagnostics.boundaries import DecisionBoundaries, decision_boundaries
+from ecoc.multiclass.diagnostics.columns import (
+    ColumnErrors,
+    ColumnUsefulness,
+    ConfusionByDistance,
+    column_errors,
+    column_usefulness,
+    confusion_by_distance,
+)
+from ecoc.multiclass.diagnostics.comparison import (
+    Comparison,
+    PairedDifference,
+    check_folds,
+    compare_on_folds,
+)
+from ecoc.multiclass.diagnostics.correlation import ErrorCorrelation, error_correlation
+
+__all__ = [
+    "ColumnErrors",
+    "ColumnUsefulness",
+    "Comparison",
+    "ConfusionByDistance",
+    "DecisionBoundaries",
+    "ErrorCorrelation",
+    "PairedDifference",
+    "check_folds",
+    "column_errors",
+    "column_usefulness",
+    "compare_on_folds",
+    "confusion_by_distance",
+    "decision_boundaries",
+    "error_correlation",
+    "unwrapped",
+]

@@ -1,0 +1,296 @@
+"""Trained models in files: written and read with skops, which runs no code from the file."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import zipfile
+from collections.abc import Iterable, Sequence
+from io import BytesIO
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from ecoc._checks import listing
+from ecoc._files import check_destination, check_zip, read_bytes, write_atomically
+from ecoc.codes import Codebook, Provenance
+from ecoc.design import Design
+from ecoc.errors import FileFormatError, InvalidInputError
+from ecoc.multiclass import decoders
+from ecoc.multiclass._sklearn_parts import make_parts_sound, sklearn_parts
+from ecoc.multiclass.classifier import ECOCClassifier
+from ecoc.multiclass.decoders.base import Decoder, FunctionDecoder
+
+__all__ = ["load_model", "repeatable", "save_model"]
+
+SUFFIX = ".skops"
+MAX_BYTES = 1 << 32
+"""The largest model that is read, 4 GiB when unpacked."""
+
+_SCHEMA = "schema.json"
+_FIRST_TIME = (1980, 1, 1, 0, 0, 0)
+"""The earliest time that a zip file knows."""
+
+_OWN_TYPES = (
+    *(Codebook, Provenance, ECOCClassifier),
+    *(
+        value
+        for value in vars(decoders).values()
+        if isinstance(value, type) and issubclass(value, Decoder) and value is not FunctionDecoder
+    ),
+)
+_OWN_NAMES = (
+    "ecoc.multiclass.joint.kernel_ridge.KernelRidgeColumns",
+    "ecoc.tables.features.Feature",
+    "ecoc.tables.model.TableModel",
+)
+"""Types of ours that are only loaded for the files that have them."""
+
+
+def save_model(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> None:
+    """Write a trained model to a file.
+
+    A :class:`ecoc.design.Design` given as the codebook is saved as its codebook, without
+    the proof.
+
+    Parameters
+    ----------
+    model : ECOCClassifier, Pipeline or TableModel
+        A fitted classifier, a pipeline that ends in one, or a model of a table.
+    path : str or path
+        The file; its name must end in ``.skops``.
+    trusted : sequence of str
+        The full names of types from elsewhere that the model may have; :func:`load_model`
+        will want to be told the same.
+
+    Raises
+    ------
+    InvalidInputError
+        If the model has parts that :func:`load_model` would refuse, such as a decoding
+        function.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ECOCClassifier(LogisticRegression(max_iter=500)).fit(X, y)
+    >>> with TemporaryDirectory() as folder:
+    ...     save_model(model, f"{folder}/iris.skops")
+    ...     loaded = load_model(f"{folder}/iris.skops")
+    >>> bool((loaded.predict(X) == model.predict(X)).all())
+    True
+    """
+    from skops.io import dumps
+
+    check_destination(path, [SUFFIX])
+    _classifier(model)
+    try:
+        data = repeatable(dumps(_without_design(model)))
+        unknown = _untrusted(data, trusted)
+    except Exception as error:
+        raise InvalidInputError(
+            f"The model cannot be saved: {type(error).__name__}: {error}"
+        ) from error
+    if unknown:
+        raise InvalidInputError(
+            f"The model has parts that could not be loaded again: {listing(unknown)}. Use "
+            "decoders, learners and codebooks of this package and scikit-learn, or name what is "
+            f"to be trusted, here and on loading: trusted={unknown!r}."
+        )
+    write_atomically(path, data)
+
+
+def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Any:
+    """Read a trained model from a file.
+
+    Nothing in the file is run. Only types of scikit-learn, NumPy, SciPy and this package are
+    made, and what the model relies on is checked.
+
+    Parameters
+    ----------
+    path : str or path
+        A file of :func:`save_model`, or of ``skops.io.dump``.
+    trusted : sequence of str
+        The full names of other types to trust, for learners from elsewhere.
+
+    Returns
+    -------
+    ECOCClassifier, Pipeline or TableModel
+        What was saved.
+
+    Raises
+    ------
+    FileFormatError
+        If the file cannot be read, is no model, or has a type that is not trusted.
+
+    Examples
+    --------
+    >>> load_model("missing.skops")
+    Traceback (most recent call last):
+    ecoc.errors.FileFormatError: 'missing.skops' cannot be read: No such file or directory.
+    """
+    from skops.io import loads
+
+    name = os.fspath(path)
+    data = _read(name)
+    try:
+        unknown = _untrusted(data, trusted)
+    except Exception as error:
+        raise FileFormatError(f"{name}: is not a model file, or is damaged ({error}).") from error
+    if unknown:
+        raise FileFormatError(
+            f"{name}: has types that are not trusted: {listing(unknown)}. It was not loaded."
+        )
+    try:
+        model = loads(data, trusted=[*_trusted_names(), *trusted])
+        make_parts_sound(model)
+        return _checked(model)
+    except Exception as error:
+        raise FileFormatError(f"{name}: does not hold a whole model ({error}).") from error
+
+
+def _read(name: str) -> bytes:
+    data = read_bytes(name, max_bytes=MAX_BYTES)
+    try:
+        with check_zip(data, "model file", max_bytes=MAX_BYTES):
+            return data
+    except FileFormatError as error:
+        raise FileFormatError(f"{name}: is not a model file, or is cut off ({error})") from error
+
+
+def _trusted_names() -> list[str]:
+    own = [f"{cls.__module__}.{cls.__name__}" for cls in _OWN_TYPES]
+    return [*own, *_OWN_NAMES, *sklearn_parts()]
+
+
+def _untrusted(data: bytes, trusted: Iterable[str]) -> list[str]:
+    from skops.io import get_untrusted_types
+
+    return sorted(set(get_untrusted_types(data=data)) - {*_trusted_names(), *trusted})
+
+
+# --------------------------------------------------------------------- checking
+
+
+def _is_around_pipeline(model: Any) -> bool:
+    """Whether a model, such as that of a table, has another in it and can make itself anew."""
+    return all(hasattr(type(model), name) for name in ("with_pipeline", "renewed"))
+
+
+def _classifier(model: Any) -> ECOCClassifier:
+    """The classifier in a model, if that is what it is, and fitted."""
+    inner = model.pipeline if _is_around_pipeline(model) else model
+    inner = inner[-1] if isinstance(inner, Pipeline) else inner
+    if not isinstance(inner, ECOCClassifier):
+        raise InvalidInputError(
+            f"A model must be an ECOCClassifier, a pipeline that ends in one, or a TableModel, "
+            f"not {type(inner).__name__}."
+        )
+    check_is_fitted(inner, "decoder_")
+    return inner
+
+
+def _without_design(model: Any) -> Any:
+    """The model with the codebook of a design in the design's place; the model stays as it is."""
+    classifier = _classifier(model)
+    if not isinstance(classifier.codebook, Design):
+        return model
+    plain = copy.copy(classifier)
+    plain.codebook = classifier.codebook.codebook
+    if model is classifier:
+        return plain
+    pipeline = model.pipeline if _is_around_pipeline(model) else model
+    if isinstance(pipeline, Pipeline):
+        plain = Pipeline([*pipeline.steps[:-1], (pipeline.steps[-1][0], plain)])
+    return model.with_pipeline(plain) if _is_around_pipeline(model) else plain
+
+
+def _checked(model: Any) -> Any:
+    """The model, its codebook and features made anew, so that they are what they claim."""
+    classifier = _classifier(model)
+    classifier.codebook_ = _renewed(classifier.codebook_)
+    if isinstance(classifier.codebook, Codebook):
+        classifier.codebook = _renewed(classifier.codebook)
+    if not isinstance(classifier.decoder_, Decoder):
+        raise InvalidInputError("decoder_ must be a decoder.")
+    expected = (len(classifier.classes_), len(classifier.estimators_))
+    if classifier.codebook_.matrix.shape != expected:
+        raise InvalidInputError(
+            f"the codebook has shape {classifier.codebook_.matrix.shape}, and there are "
+            f"{expected[0]} classes and {expected[1]} learners"
+        )
+    return model.renewed() if _is_around_pipeline(model) else model
+
+
+def _renewed(codebook: Codebook) -> Codebook:
+    return Codebook(
+        codebook.matrix,
+        labels=codebook.labels,
+        name=codebook.name,
+        provenance=codebook.provenance,
+        allow_repeated_columns=codebook.allow_repeated_columns,
+    )
+
+
+# ------------------------------------------------------- the same model, the same bytes
+# What skops writes names every part by its address in memory, and the zip file around it
+# has the time of each entry, so that no two files of one model would be alike.
+
+
+def repeatable(data: bytes) -> bytes:
+    """Rewrite a file of skops so that equal models have equal bytes.
+
+    Parts are numbered in the order in which the description names them, sets are sorted, and
+    every entry has the same time.
+    """
+    with zipfile.ZipFile(BytesIO(data)) as file:
+        schema = json.loads(file.read(_SCHEMA))
+        _sort_sets(schema)
+        numbers: dict[int, int] = {}
+        names: dict[str, str] = {}
+        _renumber(schema, numbers, names)
+        entries = {new: file.read(old) for old, new in names.items()}
+    entries[_SCHEMA] = json.dumps(schema, indent=2).encode()
+    written = BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in entries.items():
+            file.writestr(zipfile.ZipInfo(name, _FIRST_TIME), content, zipfile.ZIP_DEFLATED)
+    return written.getvalue()
+
+
+def _sort_sets(node: Any) -> None:
+    """Put the members of sets in an order that does not depend on their hashes."""
+    for child in _children(node):
+        _sort_sets(child)
+    if isinstance(node, dict) and node.get("__loader__") == "SetNode":
+        inner = node["content"]
+        members = inner["content"] if isinstance(inner, dict) else inner
+        if isinstance(members, list):
+            members.sort(key=_without_numbers)
+
+
+def _without_numbers(node: Any) -> str:
+    copy = json.loads(json.dumps(node))
+    _renumber(copy, {}, {})
+    return json.dumps(copy, sort_keys=True)
+
+
+def _renumber(node: Any, numbers: dict[int, int], names: dict[str, str]) -> None:
+    if isinstance(node, dict):
+        if isinstance(node.get("__id__"), int):
+            node["__id__"] = numbers.setdefault(node["__id__"], len(numbers) + 1)
+        if isinstance(node.get("file"), str):
+            _, dot, suffix = node["file"].rpartition(".")
+            node["file"] = names.setdefault(node["file"], f"{len(names) + 1}{dot}{suffix}")
+    for child in _children(node):
+        _renumber(child, numbers, names)
+
+
+def _children(node: Any) -> list[Any]:
+    if isinstance(node, dict):
+        return list(node.values())
+    return node if isinstance(node, list) else []

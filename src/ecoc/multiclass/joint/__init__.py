@@ -1,0 +1,6 @@
+"""Learners that train all columns of a codebook together, and score them together."""
+
+from ecoc.multiclass.joint.base import JointLearner, joint_learner
+from ecoc.multiclass.joint.kernel_ridge import KernelRidgeColumns, loo_scores
+
+__all__ = ["JointLearner", "KernelRidgeColumns", "joint_learner", "loo_scores"]

@@ -1,0 +1,179 @@
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.multiclass.cases import decodings
+from tests.strategies import binary_codebooks, codebooks
+
+from ecoc.codes import exhaustive, one_vs_one
+from ecoc.multiclass import (
+    AttenuatedEuclidean,
+    Euclidean,
+    Hamming,
+    InverseHamming,
+    Votes,
+    hamming_margin,
+)
+
+
+def loops(matrix, scores, term):
+    return np.array([[sum(map(term, row, sample)) for row in matrix.tolist()] for sample in scores])
+
+
+@given(decodings())
+def test_hamming_is_equations_1_and_2_with_ties_by_margin(case):
+    code, scores = case
+    distances = loops(code.matrix, np.sign(scores), lambda m, f: (1 - m * f) / 2)
+    margins = loops(code.matrix, scores, lambda m, f: m * f)
+    found = Hamming()(scores, code.matrix)
+    assert np.array_equal(np.rint(-2 * found), 2 * distances)
+    for row, distance, margin in zip(found, distances, margins, strict=True):
+        best = min(range(len(row)), key=lambda i: (distance[i], -margin[i].round(9), i))
+        winner = int(row.argmax())
+        assert distance[winner] == distance[best]
+        assert margin[winner] == pytest.approx(margin[best], abs=1e-6)
+
+
+@given(binary_codebooks(), st.data())
+def test_up_to_half_the_distance_of_wrong_columns_changes_no_decision(code, data):
+    errors = code.correctable_errors
+    assert errors == (code.min_row_distance - 1) // 2
+    truth = data.draw(st.integers(0, code.n_classes - 1))
+    wrong = data.draw(st.permutations(range(code.n_columns)))[:errors]
+    sizes = data.draw(
+        st.lists(st.floats(0.01, 100), min_size=code.n_columns, max_size=code.n_columns)
+    )
+    scores = code.matrix[truth] * np.array(sizes)
+    scores[wrong] *= -1
+    assert Hamming()(scores[None], code.matrix).argmax() == truth
+
+
+def test_every_pattern_of_correctable_errors_is_corrected():
+    code = exhaustive(4)
+    assert code.correctable_errors == 1
+    for truth, wrong in [(t, c) for t in range(4) for c in combinations(range(7), 1)]:
+        scores = code.matrix[truth].astype(float)
+        scores[list(wrong)] *= -100
+        assert Hamming()(scores[None], code.matrix).argmax() == truth
+
+
+@given(case=decodings(codes=st.integers(3, 6).map(one_vs_one)))
+def test_votes_count_the_wins_and_decide_as_hamming_does(case):
+    code, scores = case
+    wins = loops(code.matrix, np.sign(scores), lambda m, f: abs(m) * (1 + m * f) / 2)
+    found = Votes()(scores, code.matrix)
+    assert np.array_equal(np.rint(2 * (code.n_classes - 1) * found), 2 * wins)
+    assert np.array_equal(found.argmax(axis=1), Hamming()(scores, code.matrix).argmax(axis=1))
+
+
+def test_votes_of_a_class_that_lost_columns_still_count():
+    code = one_vs_one(4)
+    scores = code.matrix[[2]] + 0.1 * code.matrix[[0]]
+    lost = np.flatnonzero(code.matrix[2])[:2]
+    assert Votes()(scores, code.matrix, missing_columns=lost).argmax() == 2
+
+
+@given(decodings())
+def test_shares_of_votes_come_before_confidence(case):
+    code, scores = case
+    wins = loops(code.matrix, np.sign(scores), lambda m, f: abs(m) * (1 + m * f) / 2)
+    shares = wins / np.abs(code.matrix).sum(axis=1)
+    chosen = Votes()(scores, code.matrix).argmax(axis=1)
+    assert np.allclose(shares[np.arange(len(scores)), chosen], shares.max(axis=1))
+
+
+def test_equal_votes_are_told_apart_by_confidence():
+    cycle = [[0.3, -0.1, 0.2]]  # 0 beats 1, 2 beats 0, 1 beats 2
+    assert Votes()(cycle, one_vs_one(3).matrix).argmax() == 0
+
+
+def test_equal_classes_go_to_the_first():
+    assert Hamming()([[0.0, 0.0]], [[-1, 1], [1, 1], [1, -1]]).argmax() == 0
+
+
+@given(decodings())
+def test_euclidean_distances(case):
+    code, scores = case
+    plain = loops(code.matrix, scores, lambda m, f: (m - f) ** 2)
+    used = loops(code.matrix, scores, lambda m, f: abs(m) * (m - f) ** 2)
+    assert Euclidean()(scores, code.matrix) == pytest.approx(-np.sqrt(plain), abs=1e-6)
+    assert AttenuatedEuclidean()(scores, code.matrix) == pytest.approx(-np.sqrt(used), abs=1e-6)
+
+
+@given(case=decodings(codes=binary_codebooks(5, 8)))
+def test_inverse_hamming_solves_for_the_mixture(case):
+    code, scores = case
+    distances = loops(code.matrix, np.sign(scores), lambda m, f: (1 - m * f) / 2)
+    weights = InverseHamming()(scores, code.matrix)
+    among = code.row_distances().astype(float)
+    expected = np.linalg.lstsq(among.T, distances.T, rcond=None)[0].T
+    assert weights == pytest.approx(expected, abs=1e-7)
+
+
+@given(case=decodings(codes=st.just(exhaustive(4))))
+def test_on_equidistant_codes_inverse_hamming_decides_as_hamming(case):
+    code, scores = case
+    chosen = InverseHamming()(scores, code.matrix).argmax(axis=1)
+    distances = (code.n_columns - np.sign(scores) @ code.matrix.T) / 2
+    least = distances.min(axis=1)
+    assert np.array_equal(distances[np.arange(len(scores)), chosen], least)
+
+
+def brute_force(signs, matrix, row):
+    """Change the answers of ever more columns until the predicted class no longer leads."""
+    present = [column for column in range(len(signs)) if not np.isnan(signs[column])]
+
+    def leads(answers):
+        distances = [
+            sum((1 - m[c] * answers[c]) / 2 for c in present) for m in matrix.astype(float)
+        ]
+        return all(distances[row] < d for i, d in enumerate(distances) if i != row)
+
+    for size in range(len(present) + 1):
+        for changed in combinations(present, size):
+            for answers in product((-1.0, 1.0), repeat=size):
+                other = signs.copy()
+                other[list(changed)] = answers
+                if not leads(other):
+                    return max(size - 1, 0)
+    raise AssertionError("two rows of a codebook differ in some column")
+
+
+@given(case=decodings(max_samples=2, codes=codebooks(4, 5)), data=st.data())
+def test_margins_against_every_change_of_answers(case, data):
+    code, scores = case
+    if data.draw(st.booleans()):
+        scores[:, -1] = np.nan
+    rows = (
+        Hamming()(scores, code.matrix).argmax(axis=1)
+        if code.n_columns > 1
+        else np.zeros(len(scores), dtype=int)
+    )
+    if np.isnan(scores).all():
+        return
+    kept = ~np.isnan(scores[0])
+    if len(np.unique(code.matrix[:, kept], axis=0)) < code.n_classes:
+        return
+    found = hamming_margin(scores, code.matrix, rows)
+    for margin, sample, row in zip(found, np.sign(scores), rows, strict=True):
+        assert margin == brute_force(sample, code.matrix, row)
+
+
+@given(binary_codebooks())
+def test_a_clean_codeword_has_the_margin_of_the_code_or_more(code):
+    margins = hamming_margin(code.matrix, code.matrix, np.arange(code.n_classes))
+    assert margins.min() == code.correctable_errors
+
+
+def test_each_wrong_column_costs_one():
+    code = exhaustive(5)
+    scores = code.matrix[[0]].repeat(4, axis=0).astype(float)
+    for i in range(4):
+        scores[i, :i] *= -1
+    assert hamming_margin(scores, code.matrix, [0] * 4).tolist() == [3, 2, 1, 0]
+
+
+def test_no_margin_for_a_class_that_does_not_lead():
+    assert hamming_margin([[1, 1, 1]], [[1, 1, 1], [-1, -1, -1]], [1]).tolist() == [0]
