@@ -60,8 +60,6 @@ def _matrix_caption(codebook: Codebook) -> str:
         return f"Codebook: {legend}"
     classes, columns = min(k, MAX_DRAWN_CLASSES), min(length, MAX_DRAWN_COLUMNS)
     cut = f"first {classes} classes, first {columns} columns"
-        f"first {min(k, MAX_DRAWN_CLASSES)} classes, first {min(length, MAX_DRAWN_COLUMNS)} columns"
-    )
     return f"Codebook ({cut}): {legend}"
 
 
