@@ -1,8 +1,11 @@
+import ast
 import pkgutil
 import re
 import subprocess
 import sys
+from collections import defaultdict
 from importlib.metadata import version
+from pathlib import Path
 
 import ecoc
 from ecoc import errors
@@ -49,3 +52,24 @@ def test_every_room_is_an_attribute():
     asked = "; ".join(f"ecoc.{room}.__name__" for room in rooms)
     subprocess.run([sys.executable, "-c", f"import ecoc; {asked}"], check=True)
     assert set(rooms) <= set(ecoc.__all__)
+
+
+def definitions(tree):
+    """The classes and the public constants that a module defines."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = (name for target in targets for name in ast.walk(target))
+            names = [name.id for name in names if isinstance(name, ast.Name)]
+            yield from (name for name in names if name.isupper() and name[0] != "_")
+
+
+def test_no_class_and_no_public_constant_is_defined_twice():
+    places = defaultdict(list)
+    for path in sorted(Path(ecoc.__file__).parent.rglob("*.py")):
+        for name in definitions(ast.parse(path.read_text(encoding="utf-8"))):
+            places[name].append(path.name)
+    assert {"Codebook", "DECODERS"} <= set(places)
+    assert not {name: paths for name, paths in places.items() if len(paths) > 1}

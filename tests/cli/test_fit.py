@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from sklearn.datasets import load_wine
 
 from ecoc.cli import main
-from ecoc.cli.fit import LEARNERS, told_warnings
+from ecoc.cli.fit import LEARNER_NAMES, told_warnings
 from ecoc.multiclass.files import load_model
-from ecoc.tables import learners
+from ecoc.tables import LEARNERS
 
 ECOC = Path(sys.executable).with_name("ecoc")
 
@@ -41,7 +41,7 @@ def wine(tmp_path_factory):
 
 
 def test_the_names_of_learners_are_those_of_the_library():
-    assert learners.LEARNERS == LEARNERS
+    assert LEARNERS == LEARNER_NAMES
 
 
 def test_train_save_and_report(wine, tmp_path):
@@ -153,7 +153,7 @@ def test_texts_and_gaps_on_request(tmp_path):
     assert json.loads(result.stdout)["comparison"][0]["accuracy"] == 1
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", LEARNER_NAMES)
 def test_models_that_fill_gaps_can_be_saved(learner, tmp_path):
     path, model = tmp_path / "data.csv", tmp_path / "model.skops"
     rows = [f"{i % 3 if i % 5 else ''},{i % 3 + i % 4 / 9},{'xyz'[i % 3]}" for i in range(30)]

@@ -73,7 +73,7 @@ def test_large_codebooks_are_cut_and_say_so():
 
 
 def test_figures_of_a_picture_are_not_computed_at_any_cost(monkeypatch):
-    monkeypatch.setattr(picture, "CHEAP", 10)
+    monkeypatch.setattr(picture, "CHEAP_DRAWING", 10)
     assert "are not computed" in dense_random(5, 6, random_state=0)._repr_html_()
 
 

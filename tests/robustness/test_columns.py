@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from ecoc.errors import UnsupportedError
 from ecoc.multiclass import ECOCClassifier
-from ecoc.multiclass.joint.kernel_ridge import KernelRidgeColumns
+from ecoc.multiclass.joint import KernelRidgeColumns
 from ecoc.robustness.columns import AffineMap, torch_columns
 
 X, Y = load_wine(return_X_y=True)

@@ -22,7 +22,7 @@ from ecoc.cli._common import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-LEARNERS = ("svm", "kernel-ridge", "tree", "forest", "logistic", "linear-svm", "naive-bayes")
+LEARNER_NAMES = ("svm", "kernel-ridge", "tree", "forest", "logistic", "linear-svm", "naive-bayes")
 _SHOWN_WARNINGS = 3
 
 
@@ -38,7 +38,7 @@ _SHOWN_WARNINGS = 3
     "exhaustive, or the file of a codebook or design.",
 )
 @click.option("-l", "--columns", type=click.IntRange(min=1), help="Columns, L. [2k]")
-@click.option("--learner", type=click.Choice(LEARNERS), default="svm", show_default=True)
+@click.option("--learner", type=click.Choice(LEARNER_NAMES), default="svm", show_default=True)
 @click.option(
     "--c", "price", type=float, metavar="C", help="Price of errors (svm, linear-svm, logistic)."
 )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from ecoc.cli._common import (
+    F,
     common_options,
     is_quiet,
     is_verbose,
@@ -22,8 +23,6 @@ from ecoc.cli._common import (
 if TYPE_CHECKING:
     from ecoc.robustness.certificates.certify import BoundMethod, CertifiedDecoding
     from ecoc.robustness.model_files import ModelWithSamples
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _radii(_context: click.Context, _parameter: click.Parameter, text: str) -> tuple[float, ...]:

@@ -26,9 +26,9 @@ __all__ = ["html", "png_base64"]
 PLUS, MINUS, UNUSED = (31, 95, 166), (230, 159, 0), (222, 226, 230)
 NEAR, FAR = np.array((255, 245, 220)), np.array((84, 39, 143))
 
-MAX_CLASSES = 400
-MAX_COLUMNS = 800
-CHEAP = 10_000_000_000
+MAX_DRAWN_CLASSES = 400
+MAX_DRAWN_COLUMNS = 800
+CHEAP_DRAWING = 10_000_000_000
 """Multiplications that the figures of a picture may cost."""
 
 Pixels = npt.NDArray[np.uint8]
@@ -37,10 +37,10 @@ Pixels = npt.NDArray[np.uint8]
 def html(codebook: Codebook) -> str:
     """An HTML fragment that shows a codebook; it needs no style sheet and no network."""
     k, length = codebook.matrix.shape
-    shown = codebook.matrix[:MAX_CLASSES, :MAX_COLUMNS]
-    names = class_names(codebook)[:MAX_CLASSES]
+    shown = codebook.matrix[:MAX_DRAWN_CLASSES, :MAX_DRAWN_COLUMNS]
+    names = class_names(codebook)[:MAX_DRAWN_CLASSES]
     drawings = [_drawing(_matrix_pixels(shown), names, _matrix_caption(codebook))]
-    if k <= MAX_CLASSES:
+    if k <= MAX_DRAWN_CLASSES:
         distances = codebook.row_distances()
         caption = f"Row distances: {codebook.min_row_distance:g} at the least"
         drawings.append(_drawing(_heat_pixels(distances), names, caption, values=distances))
@@ -56,9 +56,10 @@ def html(codebook: Codebook) -> str:
 def _matrix_caption(codebook: Codebook) -> str:
     k, length = codebook.matrix.shape
     legend = "blue +1, orange -1" + ("" if codebook.is_binary else ", grey not used")
-    if k <= MAX_CLASSES and length <= MAX_COLUMNS:
+    if k <= MAX_DRAWN_CLASSES and length <= MAX_DRAWN_COLUMNS:
         return f"Codebook: {legend}"
-    cut = f"first {min(k, MAX_CLASSES)} classes, first {min(length, MAX_COLUMNS)} columns"
+    classes, columns = min(k, MAX_DRAWN_CLASSES), min(length, MAX_DRAWN_COLUMNS)
+    cut = f"first {classes} classes, first {columns} columns"
     return f"Codebook ({cut}): {legend}"
 
 
@@ -134,7 +135,7 @@ def _numbers(values: npt.NDArray[Any], margin: int, cell: int) -> list[str]:
 
 def _figures_table(codebook: Codebook) -> str:
     k, length = codebook.matrix.shape
-    if k * k * length + k * length * length > CHEAP:
+    if k * k * length + k * length * length > CHEAP_DRAWING:
         return "<p>The distances of so large a codebook are not computed for a picture.</p>"
     rows = "".join(
         '<tr><th scope="row" style="text-align:left;font-weight:normal;padding:.1em 1em .1em 0">'

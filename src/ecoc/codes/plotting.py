@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ecoc.codes.display import class_names
-from ecoc.codes.picture import FAR, MAX_CLASSES, MINUS, NEAR, PLUS, UNUSED
+from ecoc.codes.picture import FAR, MAX_DRAWN_CLASSES, MINUS, NEAR, PLUS, UNUSED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,7 +24,7 @@ def figure(codebook: Codebook) -> Figure:
     from matplotlib.ticker import MaxNLocator
 
     k, length = codebook.matrix.shape
-    with_distances = k <= MAX_CLASSES
+    with_distances = k <= MAX_DRAWN_CLASSES
     height = float(np.clip(0.26 * k + 1.4, 2.6, 12))
     width = float(np.clip(0.26 * length + 1.5, 3, 14))
     drawing = Figure(

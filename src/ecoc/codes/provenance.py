@@ -12,7 +12,7 @@ from ecoc.errors import InvalidInputError
 
 __all__ = ["Provenance", "check_plain"]
 
-MAX_DEPTH = 20
+MAX_PROVENANCE_DEPTH = 20
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,10 @@ class Provenance:
 
 def check_plain(name: str, value: object, *, depth: int = 0) -> None:
     """Check that `value` can be written to JSON and read back unchanged."""
-    if depth > MAX_DEPTH:
-        raise InvalidInputError(f"{name} must not be nested deeper than {MAX_DEPTH} levels.")
+    if depth > MAX_PROVENANCE_DEPTH:
+        raise InvalidInputError(
+            f"{name} must not be nested deeper than {MAX_PROVENANCE_DEPTH} levels."
+        )
     if value is None or isinstance(value, bool | int):
         return
     if isinstance(value, str):

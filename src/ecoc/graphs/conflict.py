@@ -32,7 +32,7 @@ Edges = npt.NDArray[np.int32]
 SEPARATIONS = ("two-sided", "one-sided", "literal")
 """The rules for column separation, by name."""
 
-MAX_BYTES = 2 << 30
+MAX_GRAPH_BYTES = 2 << 30
 """The memory that an explicit graph or cover may take unless the caller allows more."""
 
 _LOOKUP_BITS = 24
@@ -187,7 +187,7 @@ class ConflictGraph:
 
     def differences(self) -> Columns:
         """Return the words whose weight is conflicting, in increasing order."""
-        check_memory("The list of differences", 16 * self.n_differences, MAX_BYTES, _SMALLER)
+        check_memory("The list of differences", 16 * self.n_differences, MAX_GRAPH_BYTES, _SMALLER)
         n = self.n_classes - 1
         light = [np.zeros(1, dtype=np.int64)]
         # Words with more ones than zeros are complements of words with few ones.
@@ -233,12 +233,12 @@ class ConflictGraph:
             v, w = self._pairs(start, stop)
             yield np.column_stack((v, w))[v < w]
 
-    def edges(self, *, max_bytes: int = MAX_BYTES) -> Edges:
+    def edges(self, *, max_bytes: int = MAX_GRAPH_BYTES) -> Edges:
         """Return all edges (v, w), v < w, in one array, if that takes at most `max_bytes`."""
         check_memory(f"The list of {self.n_edges:,} edges", 8 * self.n_edges, max_bytes, _BLOCKWISE)
         return np.concatenate([*self.edge_blocks(), np.zeros((0, 2), dtype=np.int32)])
 
-    def adjacency(self, *, max_bytes: int = MAX_BYTES) -> Adjacency:
+    def adjacency(self, *, max_bytes: int = MAX_GRAPH_BYTES) -> Adjacency:
         """Return (indptr, indices): the neighbours of v are indices[indptr[v]:indptr[v + 1]]."""
         needed = 8 * self.n_edges + 8 * (self.n_vertices + 1)
         check_memory(f"The adjacency of {self.n_edges:,} edges", needed, max_bytes, _BLOCKWISE)

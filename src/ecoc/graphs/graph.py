@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ecoc._checks import check_int, require
 from ecoc.errors import InvalidInputError
-from ecoc.graphs.conflict import MAX_BYTES, Adjacency, ConflictGraph, check_memory
+from ecoc.graphs.conflict import MAX_GRAPH_BYTES, Adjacency, ConflictGraph, check_memory
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -97,13 +97,13 @@ class Graph:
         vertex = check_int("vertex", vertex, minimum=0, maximum=self.n_vertices - 1)
         return self.indices[self.indptr[vertex] : self.indptr[vertex + 1]]
 
-    def edges(self, *, max_bytes: int = MAX_BYTES) -> npt.NDArray[np.int32]:
+    def edges(self, *, max_bytes: int = MAX_GRAPH_BYTES) -> npt.NDArray[np.int32]:
         """Return all edges (v, w), v < w, in one array."""
         check_memory(f"The list of {self.n_edges:,} edges", 16 * self.n_edges, max_bytes, _LISTED)
         sources = np.repeat(np.arange(self.n_vertices, dtype=np.int32), self.degrees())
         return np.column_stack((sources, self.indices))[sources < self.indices]
 
-    def adjacency(self, *, max_bytes: int = MAX_BYTES) -> Adjacency:  # noqa: ARG002
+    def adjacency(self, *, max_bytes: int = MAX_GRAPH_BYTES) -> Adjacency:  # noqa: ARG002
         """Return (indptr, indices) as they are; `max_bytes` is there for ConflictGraph's sake."""
         return self.indptr, self.indices
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ecoc._numba import njit
 from ecoc.graphs._arcs import Arcs, find_arc, index_arcs
 from ecoc.graphs._cliques import Flags, Ints, Ints32, append, select, without_contained
-from ecoc.graphs.conflict import MAX_BYTES
+from ecoc.graphs.conflict import MAX_GRAPH_BYTES
 from ecoc.graphs.cover import CliqueCover
 from ecoc.graphs.graph import AnyGraph
 
@@ -25,7 +25,7 @@ Cliques = tuple[Ints, Ints32]
 
 
 def greedy_cover(
-    graph: AnyGraph, *, reduce: bool = True, max_bytes: int = MAX_BYTES
+    graph: AnyGraph, *, reduce: bool = True, max_bytes: int = MAX_GRAPH_BYTES
 ) -> CliqueCover:
     """Cover the edges of any graph by cliques that grow from uncovered edges.
 

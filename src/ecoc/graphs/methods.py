@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ecoc._checks import check_choice
 from ecoc.errors import InvalidInputError
-from ecoc.graphs.conflict import MAX_BYTES
+from ecoc.graphs.conflict import MAX_GRAPH_BYTES
 from ecoc.graphs.cover import CliqueCover
 from ecoc.graphs.graph import AnyGraph
 
@@ -21,7 +21,7 @@ def clique_cover(
     reduce: bool = True,
     n_parts: int | None = None,
     n_jobs: int | None = None,
-    max_bytes: int = MAX_BYTES,
+    max_bytes: int = MAX_GRAPH_BYTES,
 ) -> CliqueCover:
     """Find cliques that together contain every edge of a graph, none inside another.
 

@@ -10,7 +10,7 @@ from ecoc._checks import check_int
 from ecoc._workers import tethered
 from ecoc.graphs._arcs import index_arcs
 from ecoc.graphs._cliques import Ints, Ints32, without_contained
-from ecoc.graphs.conflict import MAX_BYTES
+from ecoc.graphs.conflict import MAX_GRAPH_BYTES
 from ecoc.graphs.cover import CliqueCover
 from ecoc.graphs.graph import AnyGraph
 from ecoc.graphs.greedy import grow_cliques, reduce_cliques
@@ -24,7 +24,7 @@ def partitioned_cover(
     n_parts: int = 2,
     n_jobs: int | None = None,
     reduce: bool = True,
-    max_bytes: int = MAX_BYTES,
+    max_bytes: int = MAX_GRAPH_BYTES,
 ) -> CliqueCover:
     """Cover edge-disjoint parts of a graph independently, then merge.
 

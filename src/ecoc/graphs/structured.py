@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ecoc.errors import InvalidInputError
 from ecoc.graphs._cliques import Ints, Ints32, without_contained
-from ecoc.graphs.conflict import MAX_BYTES, ConflictGraph, check_memory
+from ecoc.graphs.conflict import MAX_GRAPH_BYTES, ConflictGraph, check_memory
 from ecoc.graphs.cover import CliqueCover
 from ecoc.graphs.graph import AnyGraph
 from ecoc.graphs.greedy import greedy_cover
@@ -29,7 +29,7 @@ Shapes = list[tuple[Ints32, Ints32]]
 _BLOCK = 1 << 22
 
 
-def structured_cover(graph: AnyGraph, *, max_bytes: int = MAX_BYTES) -> CliqueCover:
+def structured_cover(graph: AnyGraph, *, max_bytes: int = MAX_GRAPH_BYTES) -> CliqueCover:
     """Cover a conflict graph by balls of columns around well-chosen centres.
 
     The centres come from the smallest of the tables that fit and the closed form:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_int, check_random_state
 from ecoc._numba import njit
-from ecoc.graphs.conflict import MAX_BYTES, ConflictGraph
+from ecoc.graphs.conflict import MAX_GRAPH_BYTES, ConflictGraph
 from ecoc.graphs.cover import CliqueCover
 from ecoc.graphs.graph import AnyGraph
 
@@ -179,7 +179,7 @@ def verify_cover(
 def _prefers_bits(cover: CliqueCover) -> bool:
     """Tell whether cliques are so large that sets of bits are faster, and fit."""
     n_words = cover.n_cliques * _n_words(cover.n_vertices)
-    return 2 * cover.members.size > n_words and 8 * n_words <= MAX_BYTES
+    return 2 * cover.members.size > n_words and 8 * n_words <= MAX_GRAPH_BYTES
 
 
 def _malformed(cover: CliqueCover, n_vertices: int) -> str | None:

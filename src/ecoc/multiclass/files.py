@@ -25,8 +25,8 @@ from ecoc.multiclass.decoders.base import Decoder, FunctionDecoder
 
 __all__ = ["load_model", "repeatable", "save_model"]
 
-SUFFIX = ".skops"
-MAX_BYTES = 1 << 32
+MODEL_SUFFIX = ".skops"
+MAX_MODEL_BYTES = 1 << 32
 """The largest model that is read, 4 GiB when unpacked."""
 
 _SCHEMA = "schema.json"
@@ -86,7 +86,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[st
     """
     from skops.io import dumps
 
-    check_destination(path, [SUFFIX])
+    check_destination(path, [MODEL_SUFFIX])
     _classifier(model)
     try:
         data = repeatable(dumps(_without_design(model)))
@@ -154,9 +154,9 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
 
 
 def _read(name: str) -> bytes:
-    data = read_bytes(name, max_bytes=MAX_BYTES)
+    data = read_bytes(name, max_bytes=MAX_MODEL_BYTES)
     try:
-        with check_zip(data, "model file", max_bytes=MAX_BYTES):
+        with check_zip(data, "model file", max_bytes=MAX_MODEL_BYTES):
             return data
     except FileFormatError as error:
         raise FileFormatError(f"{name}: is not a model file, or is cut off ({error})") from error

@@ -18,7 +18,7 @@ from ecoc.errors import FileFormatError
 __all__ = ["digest", "read_tensors", "write_tensors"]
 
 _VERSION = 1
-MAX_BYTES = 1 << 34
+MAX_TENSOR_BYTES = 1 << 34
 """The largest file that is read, 16 GiB."""
 
 
@@ -57,7 +57,7 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, Tensor], dict[str, An
         If the file is missing, of another kind or version, cut short or changed.
     """
     safetensors = require("safetensors.torch", extra="nn")
-    data = read_bytes(path, max_bytes=MAX_BYTES)
+    data = read_bytes(path, max_bytes=MAX_TENSOR_BYTES)
     try:
         tensors = safetensors.load(data)
         size = int.from_bytes(data[:8], "little")

@@ -29,7 +29,7 @@ from ecoc.nn.twin import MulticlassTwin
 
 __all__ = ["load_model", "write_model"]
 
-SUFFIX = ".safetensors"
+NETWORK_SUFFIX = ".safetensors"
 _KIND = "ecoc-nn-model"
 _CLASSES: dict[str, type[NetworkEstimator]] = {
     kind.__name__: kind for kind in (ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier)
@@ -43,10 +43,10 @@ _LABEL_TYPE = re.compile(r"[<>=|]?(?:b1|[iuf][1248]|U[0-9]{1,4}|O)")
 def write_model(model: NetworkEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file, whose name must end in ``.safetensors``."""
     suffix = Path(path).suffix
-    if suffix.lower() != SUFFIX:
+    if suffix.lower() != NETWORK_SUFFIX:
         # What reads models tells them by their names.
         raise InvalidInputError(
-            f"The name of a network's file must end in {SUFFIX}, not {suffix!r}."
+            f"The name of a network's file must end in {NETWORK_SUFFIX}, not {suffix!r}."
         )
     tensors = _weights(model)
     codebook = getattr(model, "codebook_", None)

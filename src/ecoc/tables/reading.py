@@ -15,7 +15,7 @@ from ecoc.errors import FileFormatError, InvalidInputError
 
 __all__ = ["Table", "check_table", "read_table"]
 
-MAX_BYTES = 1 << 32
+MAX_TABLE_BYTES = 1 << 32
 """The largest table that is read, 4 GiB."""
 
 _DELIMITERS = ",;\t"
@@ -109,7 +109,7 @@ def read_table(path: str | os.PathLike[str]) -> Table:
 
 
 def _read_text(source: str) -> str:
-    data = read_bytes(source, max_bytes=MAX_BYTES)
+    data = read_bytes(source, max_bytes=MAX_TABLE_BYTES)
     try:
         return decode_text(data)
     except FileFormatError as error:
