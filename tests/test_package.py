@@ -49,3 +49,8 @@ def test_every_room_is_an_attribute():
     asked = "; ".join(f"ecoc.{room}.__name__" for room in rooms)
     subprocess.run([sys.executable, "-c", f"import ecoc; {asked}"], check=True)
     assert set(rooms) <= set(ecoc.__all__)
+
+
+def test_a_design_problem_is_at_the_top():
+    assert ecoc.DesignProblem is ecoc.design.DesignProblem
+    assert ecoc.DesignProblem(10, 20).n_columns == 20
