@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from ecoc._checks import check_choice
-from ecoc.bounds.bound import Bound, Proof
 from ecoc.bounds.delsarte import delsarte
-from ecoc.bounds.johnson import johnson
-from ecoc.bounds.known import SOURCE, known
-from ecoc.bounds.problem import BoundProblem
+from ecoc.bounds.known import SOURCE
+from ecoc.bounds.problem import Bound, BoundProblem, Proof
 from ecoc.bounds.sums import columns_proof, parity_bound
-from ecoc.bounds.words import Argument, Words, hamming, plotkin, singleton
+from ecoc.bounds.words import Argument, Words, hamming, johnson, known, plotkin, singleton
 
 __all__ = ["ROW_ARGUMENTS", "words_bound"]
 

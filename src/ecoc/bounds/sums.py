@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from math import comb
 
-from ecoc.bounds.bound import Bound, Proof
-from ecoc.bounds.problem import BoundProblem
+from ecoc.bounds.problem import Bound, BoundProblem, Proof
 
 __all__ = ["averaging_bound", "columns_proof", "parity_bound"]
 
