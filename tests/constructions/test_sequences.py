@@ -7,6 +7,7 @@ from ecoc.constructions.fields import prime_power
 from ecoc.constructions.goethals_seidel import (
     cooper_wallis,
     goethals_seidel,
+    load_table,
     multiplier_subgroup,
     periodic_autocorrelation,
     read_signs,
@@ -16,7 +17,6 @@ from ecoc.constructions.goethals_seidel import (
     turyn_type_sequences,
     williamson_quadruple,
 )
-from ecoc.constructions.tables import load_table
 from ecoc.errors import InvalidInputError
 
 

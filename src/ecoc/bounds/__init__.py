@@ -6,8 +6,7 @@ from ecoc.bounds.columns import column_limit, separation_bound
 from ecoc.bounds.inner_products import inner_product_bound
 from ecoc.bounds.pairs import pair_bound
 from ecoc.bounds.problem import Bound, BoundProblem, TargetBound
-from ecoc.bounds.rows import words_bound
-from ecoc.bounds.sums import averaging_bound, parity_bound
+from ecoc.bounds.rows import averaging_bound, parity_bound, words_bound
 from ecoc.bounds.targets import target_bound
 
 __all__ = [

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc.constructions.fields import prime_power
-from ecoc.constructions.goethals_seidel import read_signs
+from ecoc.constructions.goethals_seidel import load_table, read_signs
 from ecoc.constructions.hadamard import (
     MAX_ORDER,
     hadamard_matrix,
@@ -33,7 +33,6 @@ from ecoc.constructions.hadamard import (
     jacobsthal_matrix,
 )
 from ecoc.constructions.linear import ParentCode, parent_codes, parent_words
-from ecoc.constructions.tables import load_table
 
 __all__ = [
     "BlockKind",
