@@ -73,3 +73,8 @@ def test_no_class_and_no_public_constant_is_defined_twice():
             places[name].append(path.name)
     assert {"Codebook", "DECODERS"} <= set(places)
     assert not {name: paths for name, paths in places.items() if len(paths) > 1}
+
+
+def test_a_design_problem_is_at_the_top():
+    assert ecoc.DesignProblem is ecoc.design.DesignProblem
+    assert ecoc.DesignProblem(10, 20).n_columns == 20

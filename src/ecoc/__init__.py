@@ -16,6 +16,7 @@ _LAZY = {
     "cli": "ecoc.cli",
     "constructions": "ecoc.constructions",
     "Design": "ecoc.design:Design",
+    "DesignProblem": "ecoc.design:DesignProblem",
     "design": "ecoc.design",
     "design_codebook": "ecoc.design:design_codebook",
     "ECOCClassifier": "ecoc.multiclass:ECOCClassifier",
@@ -33,6 +34,7 @@ _LAZY = {
 __all__ = [
     "Codebook",
     "Design",
+    "DesignProblem",
     "ECOCClassifier",
     "__version__",
     "bounds",

@@ -5,12 +5,10 @@ from math import comb
 import networkx as nx
 import pytest
 
-from ecoc.bounds._check_words import Family, check_words
-from ecoc.bounds.delsarte import delsarte
-from ecoc.bounds.johnson import johnson
-from ecoc.bounds.known import KNOWN_SIZES, known
-from ecoc.bounds.krawtchouk import krawtchouk_table
-from ecoc.bounds.packing import fewer_words
+from ecoc.bounds.checking.words import Family, check_words
+from ecoc.bounds.columns import fewer_words
+from ecoc.bounds.delsarte import delsarte, krawtchouk_table
+from ecoc.bounds.known import KNOWN_SIZES
 from ecoc.bounds.words import (
     ELEMENTARY,
     Words,
@@ -18,6 +16,8 @@ from ecoc.bounds.words import (
     greedy_size,
     grey_rankin,
     hamming,
+    johnson,
+    known,
     plotkin,
     singleton,
 )

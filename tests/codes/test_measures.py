@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.strategies import binary_codebooks, codebooks, matrices
 
 from ecoc.codes import Codebook, measures, one_vs_one
-from ecoc.codes._packed import min_packed_distance
+from ecoc.codes.measures import min_packed_distance
 
 
 def distance(u, v):

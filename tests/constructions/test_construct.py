@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from ecoc._budget import Budget
 from ecoc.codes.measures import distances, min_doubled_distance
 from ecoc.constructions import construct, constructions
-from ecoc.constructions.blocks import Goal, separation_of
-from ecoc.constructions.hadamard_blocks import (
+from ecoc.constructions.block_kinds import (
     conference_block,
     normalised_block,
     residual_block,
 )
+from ecoc.constructions.blocks import Goal, separation_of
 from ecoc.constructions.patchwork import patchworks
 from ecoc.constructions.small import exchange_columns
 from ecoc.errors import InfeasibleError, InvalidInputError

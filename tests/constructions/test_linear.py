@@ -5,8 +5,14 @@ import pytest
 
 from ecoc.codes.measures import min_doubled_distance
 from ecoc.constructions import best_linear
-from ecoc.constructions.cyclic import bch_codes, bch_generator, kerdock_words
-from ecoc.constructions.linear import ParentCode, parent_codes, parent_words
+from ecoc.constructions.linear import (
+    ParentCode,
+    bch_codes,
+    bch_generator,
+    kerdock_words,
+    parent_codes,
+    parent_words,
+)
 
 
 def distance_of(words):

@@ -2,10 +2,12 @@ import numpy as np
 import pytest
 
 from ecoc.codes.measures import distances
+from ecoc.constructions.block_kinds import legendre_block, legendre_lengths
 from ecoc.constructions.fields import prime_power
 from ecoc.constructions.goethals_seidel import (
     cooper_wallis,
     goethals_seidel,
+    load_table,
     multiplier_subgroup,
     periodic_autocorrelation,
     read_signs,
@@ -15,8 +17,6 @@ from ecoc.constructions.goethals_seidel import (
     turyn_type_sequences,
     williamson_quadruple,
 )
-from ecoc.constructions.hadamard_blocks import legendre_block, legendre_lengths
-from ecoc.constructions.tables import load_table
 from ecoc.errors import InvalidInputError
 
 

@@ -1,17 +1,13 @@
 """Upper bounds on row distance and column separation, with proofs that can be checked."""
 
-from ecoc.bounds._check_targets import check_target_bound
-from ecoc.bounds.bound import Bound
-from ecoc.bounds.checking import check_bound, check_separation_bound
+from ecoc.bounds.checking import check_bound, check_separation_bound, check_target_bound
 from ecoc.bounds.collection import all_bounds, best_bound
+from ecoc.bounds.columns import column_limit, separation_bound
 from ecoc.bounds.inner_products import inner_product_bound
-from ecoc.bounds.packing import column_limit
 from ecoc.bounds.pairs import pair_bound
-from ecoc.bounds.problem import BoundProblem
-from ecoc.bounds.rows import words_bound
-from ecoc.bounds.separation import separation_bound
-from ecoc.bounds.sums import averaging_bound, parity_bound
-from ecoc.bounds.targets import TargetBound, target_bound
+from ecoc.bounds.problem import Bound, BoundProblem, TargetBound
+from ecoc.bounds.rows import averaging_bound, parity_bound, words_bound
+from ecoc.bounds.targets import target_bound
 
 __all__ = [
     "Bound",

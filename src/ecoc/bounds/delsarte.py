@@ -8,12 +8,10 @@ from math import comb
 
 import numpy as np
 
-from ecoc.bounds.bound import Proof
-from ecoc.bounds.johnson import constant_weight_sizes
-from ecoc.bounds.krawtchouk import krawtchouk_table
-from ecoc.bounds.words import Words, greedy_size
+from ecoc.bounds.problem import Proof
+from ecoc.bounds.words import Words, constant_weight_sizes, greedy_size
 
-__all__ = ["delsarte"]
+__all__ = ["delsarte", "krawtchouk_table"]
 
 _MAX_LENGTH = 100
 _MAX_CONSTANT_WEIGHT = 10**6
@@ -94,3 +92,21 @@ def _constant_weight_limits(n: int, distances: range) -> dict[int, tuple[int, st
     found = {w: sizes[min(w, n - w)] for w in distances if min(w, n - w) in sizes}
     # Large bounds never matter, and would only spoil the scaling of the program.
     return {w: item for w, item in found.items() if item[0] <= _MAX_CONSTANT_WEIGHT}
+
+
+@lru_cache(maxsize=8)
+def krawtchouk_table(n: int) -> tuple[tuple[int, ...], ...]:
+    """Return K_i(j) for 0 <= i, j <= n by the three-term recurrence (Krawtchouk 1929).
+
+    Examples
+    --------
+    >>> krawtchouk_table(3)
+    ((1, 1, 1, 1), (3, 1, -1, -3), (3, -1, -1, 3), (1, -1, 1, -1))
+    """
+    rows = [[1] * (n + 1), [n - 2 * j for j in range(n + 1)]]
+    for i in range(1, n):
+        before, last = rows[-2], rows[-1]
+        rows.append(
+            [((n - 2 * j) * last[j] - (n - i + 1) * before[j]) // (i + 1) for j in range(n + 1)]
+        )
+    return tuple(tuple(row) for row in rows[: n + 1])

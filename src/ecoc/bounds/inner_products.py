@@ -18,8 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import comb
 
-from ecoc.bounds.bound import Bound
-from ecoc.bounds.problem import BoundProblem
+from ecoc.bounds.problem import Bound, BoundProblem
 
 __all__ = ["inner_product_bound", "inner_product_refutation", "tight_distance"]
 

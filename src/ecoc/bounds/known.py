@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from ecoc.bounds.bound import Proof
-from ecoc.bounds.words import Words
-
-__all__ = ["KNOWN_SIZES", "SOURCE", "known"]
+__all__ = ["KNOWN_SIZES", "SOURCE"]
 
 SOURCE = (
     "A. E. Brouwer, Bounds for binary codes of length less than 25 (updated table of Best, "
@@ -54,21 +51,3 @@ KNOWN_SIZES: dict[tuple[int, int], int] = {
     (27, 12): 169,
 }
 """Upper bounds on A(n, d) for even d."""
-
-
-def known(words: Words, count: int) -> Proof | None:
-    """At most 2^j A(n - j, d) words, with a published bound on A.
-
-    Examples
-    --------
-    >>> known(Words(17, 8, 17), 40)
-    {'method': 'known', 'size': 36, 'shortened': 0}
-    """
-    n, d = words.even
-    sizes = {n - m: size << (n - m) for (m, e), size in KNOWN_SIZES.items() if e == d and m <= n}
-    if not sizes:
-        return None
-    best = min(sizes, key=lambda j: (sizes[j], j))
-    if sizes[best] >= count:
-        return None
-    return {"method": "known", "size": sizes[best], "shortened": best}

@@ -32,9 +32,8 @@ from math import comb
 
 import numpy as np
 
-from ecoc.bounds.bound import Bound, Proof
-from ecoc.bounds.problem import BoundProblem
-from ecoc.bounds.sums import columns_proof, least_sum
+from ecoc.bounds.problem import Bound, BoundProblem, Proof
+from ecoc.bounds.rows import columns_proof, least_sum
 
 __all__ = ["pair_bound"]
 

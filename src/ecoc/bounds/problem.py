@@ -1,15 +1,21 @@
-"""What is to be bounded: the minimum row distance of codebooks of one shape."""
+"""What is to be bounded, and what a bound is: the statements that finders and checkers share."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import comb
+from typing import Any, TypeAlias
 
-from ecoc._checks import check_choice, check_int
+import numpy as np
+import numpy.typing as npt
+
+from ecoc._checks import check_choice, check_int, check_matrix
 from ecoc.errors import InvalidInputError
 
-__all__ = ["BoundProblem"]
+__all__ = ["Bound", "BoundProblem", "Proof", "TargetBound", "exact_targets"]
 
+_MAX_PLACES = 40
 _SEPARATIONS = ("two-sided", "one-sided", "literal")
 
 
@@ -132,3 +138,91 @@ def _check_counts(counts: tuple[int, ...], n_classes: int) -> tuple[int, ...]:
                 f"{n_classes} classes with a side of {size}, not {count}."
             )
     return checked
+
+
+Proof: TypeAlias = "dict[str, Any]"
+"""Plain JSON data: whole numbers, strings, lists and dicts."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """An upper bound with its proof; :func:`check_bound` takes nobody's word for it.
+
+    Attributes
+    ----------
+    name : str
+        Which argument it is.
+    value : int
+        No codebook of the problem has a larger minimum row distance (or, from
+        :func:`separation_bound`, a larger column separation).
+    proof : dict
+        Plain JSON data from which the bound can be checked in whole numbers.
+    reason : str
+        The argument in a line.
+    cited : str or None
+        The source, where the value rests on a published result that is not proved again.
+
+    Examples
+    --------
+    >>> from ecoc.bounds import BoundProblem, averaging_bound
+    >>> averaging_bound(BoundProblem(10, 20)).reason
+    '20 columns separate at most 500 pairs of rows in all, and 45 pairs share them.'
+    """
+
+    name: str
+    value: int
+    proof: Proof
+    reason: str
+    cited: str | None = None
+
+
+@dataclass(frozen=True)
+class TargetBound:
+    """A lower bound on the sum of deviations of row distances from their targets.
+
+    Attributes
+    ----------
+    name : {"cut", "sum"}
+        Which argument it is.
+    value : Fraction
+        No codebook deviates less in all.
+    proof : dict
+        Plain JSON data for :func:`check_target_bound`.
+    reason : str
+        The argument in a line.
+    """
+
+    name: str
+    value: Fraction
+    proof: Proof
+    reason: str
+
+
+def exact_targets(targets: npt.ArrayLike) -> list[list[Fraction]]:
+    """Return targets as exact numbers, after checking that they are a symmetric matrix.
+
+    A float is the decimal that is written for it.
+
+    Examples
+    --------
+    >>> exact_targets([[0, 1.3], [1.3, 0]])[0][1]
+    Fraction(13, 10)
+    """
+    matrix = check_matrix("targets", targets)
+    if matrix.shape[0] != matrix.shape[1] or matrix.shape[0] < 2:
+        raise InvalidInputError(
+            "targets must be a square matrix with a row and a column for each of at least 2 "
+            f"classes, not of shape {matrix.shape}."
+        )
+    off_diagonal = matrix[~np.eye(len(matrix), dtype=bool)]
+    if not (np.isfinite(off_diagonal).all() and (np.abs(off_diagonal) <= 1e6).all()):
+        raise InvalidInputError("targets must be finite and of reasonable size (up to 1e6).")
+    matrix = np.where(np.eye(len(matrix), dtype=bool), 0.0, matrix)
+    if not np.array_equal(matrix, matrix.T):
+        raise InvalidInputError("targets must be symmetric.")
+    exact = [[Fraction(str(entry)) for entry in row] for row in matrix.tolist()]
+    if any(entry.denominator > 10**_MAX_PLACES for row in exact for entry in row):
+        raise InvalidInputError(
+            f"targets must have at most {_MAX_PLACES} decimal places. Round them first."
+        )
+    return exact

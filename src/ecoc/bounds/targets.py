@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -11,38 +10,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import check_int, check_matrix
-from ecoc.bounds.bound import Proof
-from ecoc.bounds.problem import BoundProblem
-from ecoc.errors import InvalidInputError
+from ecoc._checks import check_int
+from ecoc.bounds.problem import BoundProblem, TargetBound, exact_targets
 
-__all__ = ["TargetBound", "exact_targets", "target_bound"]
+__all__ = ["target_bound"]
 
 _MAX_GROUP = 18
 _GROUP = 10
-_MAX_PLACES = 40
-
-
-@dataclass(frozen=True)
-class TargetBound:
-    """A lower bound on the sum of deviations of row distances from their targets.
-
-    Attributes
-    ----------
-    name : {"cut", "sum"}
-        Which argument it is.
-    value : Fraction
-        No codebook deviates less in all.
-    proof : dict
-        Plain JSON data for :func:`check_target_bound`.
-    reason : str
-        The argument in a line.
-    """
-
-    name: str
-    value: Fraction
-    proof: Proof
-    reason: str
 
 
 def target_bound(n_columns: int, targets: npt.ArrayLike) -> TargetBound:
@@ -104,36 +78,6 @@ def target_bound(n_columns: int, targets: npt.ArrayLike) -> TargetBound:
         "row distances have the parities of a cut of the classes, and no cut fits the targets "
         "better.",
     )
-
-
-def exact_targets(targets: npt.ArrayLike) -> list[list[Fraction]]:
-    """Return targets as exact numbers, after checking that they are a symmetric matrix.
-
-    A float is the decimal that is written for it.
-
-    Examples
-    --------
-    >>> exact_targets([[0, 1.3], [1.3, 0]])[0][1]
-    Fraction(13, 10)
-    """
-    matrix = check_matrix("targets", targets)
-    if matrix.shape[0] != matrix.shape[1] or matrix.shape[0] < 2:
-        raise InvalidInputError(
-            "targets must be a square matrix with a row and a column for each of at least 2 "
-            f"classes, not of shape {matrix.shape}."
-        )
-    off_diagonal = matrix[~np.eye(len(matrix), dtype=bool)]
-    if not (np.isfinite(off_diagonal).all() and (np.abs(off_diagonal) <= 1e6).all()):
-        raise InvalidInputError("targets must be finite and of reasonable size (up to 1e6).")
-    matrix = np.where(np.eye(len(matrix), dtype=bool), 0.0, matrix)
-    if not np.array_equal(matrix, matrix.T):
-        raise InvalidInputError("targets must be symmetric.")
-    exact = [[Fraction(str(entry)) for entry in row] for row in matrix.tolist()]
-    if any(entry.denominator > 10**_MAX_PLACES for row in exact for entry in row):
-        raise InvalidInputError(
-            f"targets must have at most {_MAX_PLACES} decimal places. Round them first."
-        )
-    return exact
 
 
 def _parity_costs(

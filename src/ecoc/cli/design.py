@@ -155,9 +155,7 @@ def design(
     else:
         with _announced_interrupt(), _shown_progress() as progress:
             found = design_codebook(
-                classes,
-                length,
-                **wanted,
+                problem,
                 method=method,
                 formulation=formulation,
                 solver=solver,

@@ -402,9 +402,9 @@ class Codebook:
             A figure that is not registered with pyplot: save it with ``savefig``, or
             let a notebook show it.
         """
-        from ecoc.codes import plotting
+        from ecoc.codes import picture
 
-        return plotting.figure(self)
+        return picture.figure(self)
 
 
 _SEPARATIONS: tuple[Separation, ...] = ("two-sided", "one-sided")

@@ -7,19 +7,48 @@ reads the file sees the old one or the new one, and a crash leaves the old one w
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ecoc._files import PathLike, read_bytes, source_name, write_output
-from ecoc.codes import _formats
-from ecoc.codes.codebook import Codebook
-from ecoc.codes.figures import differences
+import numpy as np
+import numpy.typing as npt
+
+from ecoc._files import (
+    MAX_ENTRIES,
+    PathLike,
+    decode_text,
+    parse_json,
+    read_arrays,
+    read_bytes,
+    source_name,
+    write_output,
+)
+from ecoc.codes.codebook import Codebook, format_rows, parse_rows
+from ecoc.codes.figures import differences, key_figures
+from ecoc.codes.provenance import Provenance, check_plain
 from ecoc.errors import FileFormatError, InvalidInputError, VerificationError
 
 __all__ = ["CodebookFile", "read_codebook", "read_file", "write_codebook", "write_file"]
+
+FORMAT = "ecoc-codebook"
+VERSION = 1
+_KEYS = {
+    "format",
+    "version",
+    "name",
+    "labels",
+    "provenance",
+    "allow_repeated_columns",
+    "matrix",
+    "figures",
+    "certificate",
+}
 
 
 @dataclass(frozen=True)
@@ -117,19 +146,6 @@ def to_bytes(
     return _FORMATS[suffix].write(codebook, certificate)
 
 
-@dataclass(frozen=True)
-class _Format:
-    read: Callable[[bytes, bool], _formats.Parsed]
-    write: Callable[[Codebook, Mapping[str, Any] | None], bytes]
-
-
-_FORMATS = {
-    ".json": _Format(_formats.read_json, _formats.write_json),
-    ".csv": _Format(_formats.read_csv, _formats.write_csv),
-    ".npz": _Format(_formats.read_npz, _formats.write_npz),
-}
-
-
 def _suffix(name: str) -> str:
     suffix = Path(name).suffix.lower()
     if suffix not in _FORMATS:
@@ -142,3 +158,226 @@ def _sniff(data: bytes) -> str:
     if data.startswith(b"PK"):
         return ".npz"
     return ".json" if data.lstrip()[:1] == b"{" else ".csv"
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """The content of a file, checked."""
+
+    codebook: Codebook
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    certificate: Mapping[str, Any] | None = None
+
+
+# ---------------------------------------------------------------------- JSON
+
+
+def write_json(codebook: Codebook, certificate: Mapping[str, Any] | None) -> bytes:
+    """A codebook as a JSON document, a line for each row of the matrix."""
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        **_metadata(codebook, certificate),
+        "matrix": list(format_rows(codebook.matrix)),
+    }
+    return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def read_json(data: bytes, allow_repeated_columns: bool) -> Parsed:
+    """Read and check a JSON document."""
+    document = parse_json(data)
+    if not isinstance(document, dict):
+        raise FileFormatError(f"the top level must be an object, not {_kind(document)}.")
+    if document.get("format") != FORMAT:
+        raise FileFormatError(f"format must be {FORMAT!r}, not {document.get('format')!r:.80}.")
+    version = document.get("version")
+    if type(version) is not int or version != VERSION:
+        raise FileFormatError(
+            f"version must be {VERSION}, not {version!r:.80}; a newer ecoc may read this file."
+        )
+    rows = document.get("matrix")
+    if not isinstance(rows, list):
+        raise FileFormatError("matrix must be a list of rows such as '+-+0'.")
+    if sum(len(row) for row in rows if isinstance(row, str)) > MAX_ENTRIES:
+        raise FileFormatError(f"matrix has more than {MAX_ENTRIES} entries.")
+    return _assemble(parse_rows(rows), document, allow_repeated_columns)
+
+
+def _metadata(codebook: Codebook, certificate: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Everything about a codebook that is not its matrix, as plain data."""
+    provenance = codebook.provenance
+    return {
+        "name": codebook.name,
+        "labels": None if codebook.labels is None else list(codebook.labels),
+        "provenance": None
+        if provenance is None
+        else {
+            "method": provenance.method,
+            "parameters": provenance.parameters,
+            "seed": provenance.seed,
+        },
+        "allow_repeated_columns": codebook.allow_repeated_columns,
+        "figures": key_figures(codebook),
+        "certificate": certificate,
+    }
+
+
+def _assemble(
+    matrix: npt.NDArray[Any], metadata: Mapping[str, Any], allow_repeated_columns: bool
+) -> Parsed:
+    """Check the metadata and build the codebook from it."""
+    unknown = sorted(set(metadata) - _KEYS)
+    if unknown:
+        raise FileFormatError(f"unknown key {unknown[0]!r:.80}; known are {', '.join(_KEYS)}.")
+    for key, value in metadata.items():
+        check_plain(key, value)
+    labels = _typed(metadata, "labels", list, "a list")
+    name = _typed(metadata, "name", str, "a text")
+    meant = _typed(metadata, "allow_repeated_columns", bool, "true or false")
+    codebook = Codebook(
+        matrix,
+        labels=None if labels is None else tuple(labels),
+        name=name,
+        provenance=_provenance(_typed(metadata, "provenance", dict, "an object")),
+        allow_repeated_columns=bool(meant) or allow_repeated_columns,
+    )
+    return Parsed(
+        codebook,
+        _typed(metadata, "figures", dict, "an object") or {},
+        _typed(metadata, "certificate", dict, "an object"),
+    )
+
+
+def _typed(metadata: Mapping[str, Any], key: str, kind: type, wanted: str) -> Any:
+    value = metadata.get(key)
+    if value is not None and type(value) is not kind:
+        raise FileFormatError(f"{key} must be {wanted} or null, not {_kind(value)}.")
+    return value
+
+
+def _provenance(value: dict[str, Any] | None) -> Provenance | None:
+    if value is None:
+        return None
+    unknown = sorted(set(value) - {"method", "parameters", "seed"})
+    if unknown:
+        raise FileFormatError(f"unknown key {unknown[0]!r:.80} in provenance.")
+    return Provenance(
+        value.get("method", ""), value.get("parameters") or {}, seed=value.get("seed")
+    )
+
+
+def _kind(value: object) -> str:
+    names = {dict: "an object", list: "a list", str: "a text", bool: "a boolean"}
+    return names.get(type(value), "null" if value is None else "a number")
+
+
+# ----------------------------------------------------------------------- CSV
+
+_ENTRIES = {
+    text: value
+    for value, texts in {
+        1: ("1", "+1", "+", "1.0"),
+        -1: ("-1", "-", "-1.0"),
+        0: ("0", "0.0"),
+    }.items()
+    for text in texts
+}
+
+
+def write_csv(codebook: Codebook, certificate: Mapping[str, Any] | None) -> bytes:
+    """A codebook as CSV: a header, then a line for each class, its label first if it has one."""
+    del certificate  # CSV has no room for it
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    header = [f"f{j + 1}" for j in range(codebook.n_columns)]
+    labels = codebook.labels
+    writer.writerow(header if labels is None else ["class", *header])
+    for i, row in enumerate(codebook.matrix.tolist()):
+        writer.writerow(row if labels is None else [labels[i], *row])
+    return stream.getvalue().encode()
+
+
+def read_csv(data: bytes, allow_repeated_columns: bool) -> Parsed:
+    """Read CSV with or without a header and a first column ``class``."""
+    text = decode_text(data)
+    lines: list[list[int]] = []
+    labels: list[str] | None = None
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        for cells in reader:
+            if not cells:
+                continue
+            if reader.line_num == 1 and not all(cell.strip() in _ENTRIES for cell in cells):
+                labels = [] if cells[0].strip().lower() == "class" else None
+                continue
+            if labels is not None:
+                labels.append(cells.pop(0))
+            lines.append(_csv_entries(cells, reader.line_num))
+            if len(lines[-1]) != len(lines[0]):
+                raise FileFormatError(
+                    f"line {reader.line_num} has {len(lines[-1])} entries, "
+                    f"the first has {len(lines[0])}."
+                )
+    except csv.Error as error:
+        raise FileFormatError(f"not valid CSV: {error} (line {reader.line_num}).") from error
+    if not lines:
+        raise FileFormatError("no rows of entries found.")
+    matrix = np.array(lines, dtype=np.int8)
+    return _assemble(matrix, {"labels": labels}, allow_repeated_columns)
+
+
+def _csv_entries(cells: list[str], line: int) -> list[int]:
+    try:
+        return [_ENTRIES[cell.strip()] for cell in cells]
+    except KeyError as error:
+        raise FileFormatError(
+            f"line {line}: entries must be -1, 0 or 1, not {error.args[0]!r:.80}."
+        ) from None
+
+
+# ----------------------------------------------------------------------- NPZ
+
+
+def write_npz(codebook: Codebook, certificate: Mapping[str, Any] | None) -> bytes:
+    """A codebook as NPZ: the matrix, and the rest as JSON text in the array ``metadata``."""
+    metadata = json.dumps(_metadata(codebook, certificate), ensure_ascii=False)
+    stream = io.BytesIO()
+    np.savez_compressed(
+        stream,
+        matrix=codebook.matrix,
+        metadata=np.frombuffer(metadata.encode(), dtype=np.uint8),
+    )
+    return stream.getvalue()
+
+
+def read_npz(data: bytes, allow_repeated_columns: bool) -> Parsed:
+    """Read an NPZ file; every claim about sizes is checked before memory is taken for it."""
+    arrays = read_arrays(data)
+    if "matrix" not in arrays or not set(arrays) <= {"matrix", "metadata"}:
+        raise FileFormatError("must hold the array 'matrix', perhaps 'metadata', and nothing else.")
+    for name, n_dimensions in {"matrix": 2, "metadata": 1}.items():
+        if name in arrays and arrays[name].ndim != n_dimensions:
+            raise FileFormatError(
+                f"{name} must have {n_dimensions} dimensions, not {arrays[name].ndim}."
+            )
+    metadata: Any = {}
+    if "metadata" in arrays:
+        if arrays["metadata"].dtype != np.uint8:
+            raise FileFormatError(f"metadata must be bytes, not {arrays['metadata'].dtype}.")
+        metadata = parse_json(arrays["metadata"].tobytes())
+    if not isinstance(metadata, dict):
+        raise FileFormatError("metadata must be a JSON object.")
+    return _assemble(arrays["matrix"], metadata, allow_repeated_columns)
+
+
+@dataclass(frozen=True)
+class _Format:
+    read: Callable[[bytes, bool], Parsed]
+    write: Callable[[Codebook, Mapping[str, Any] | None], bytes]
+
+
+_FORMATS = {
+    ".json": _Format(read_json, write_json),
+    ".csv": _Format(read_csv, write_csv),
+    ".npz": _Format(read_npz, write_npz),
+}

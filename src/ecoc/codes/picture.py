@@ -1,6 +1,6 @@
-"""Codebooks as self-contained HTML: the matrix, its row distances, and the key figures.
+"""Codebooks as pictures: self-contained HTML, and figures of matplotlib.
 
-The pictures are tiny PNG images, one pixel for a cell, enlarged inside an SVG drawing:
+The pictures in HTML are tiny PNG images, one pixel for a cell, enlarged inside an SVG drawing:
 a large codebook stays as small a page as a little one, and nothing is loaded from outside.
 """
 
@@ -19,9 +19,11 @@ from ecoc.codes.display import class_names
 from ecoc.codes.figures import FIGURE_TITLES, key_figures
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ecoc.codes.codebook import Codebook
 
-__all__ = ["html", "png_base64"]
+__all__ = ["figure", "html", "png_base64"]
 
 PLUS, MINUS, UNUSED = (31, 95, 166), (230, 159, 0), (222, 226, 230)
 NEAR, FAR = np.array((255, 245, 220)), np.array((84, 39, 143))
@@ -175,3 +177,47 @@ def png_base64(pixels: Pixels) -> str:
         for kind, body in chunks
     )
     return base64.b64encode(data).decode("ascii")
+
+
+def figure(codebook: Codebook) -> Figure:
+    """Draw the matrix beside a heat map of the row distances."""
+    from matplotlib.colors import LinearSegmentedColormap, ListedColormap
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    k, length = codebook.matrix.shape
+    with_distances = k <= MAX_DRAWN_CLASSES
+    height = float(np.clip(0.26 * k + 1.4, 2.6, 12))
+    width = float(np.clip(0.26 * length + 1.5, 3, 14))
+    drawing = Figure(
+        figsize=(width + with_distances * (height + 0.6), height), layout="constrained"
+    )
+    axes = drawing.subplots(
+        1, 1 + with_distances, squeeze=False, width_ratios=[width, height][: 1 + with_distances]
+    )[0]
+
+    colours = ListedColormap([tuple(c / 255 for c in rgb) for rgb in (MINUS, UNUSED, PLUS)])
+    axes[0].imshow(
+        codebook.matrix, cmap=colours, vmin=-1, vmax=1, aspect="auto", interpolation="nearest"
+    )
+    axes[0].set(title=codebook.name or "Codebook", xlabel="column", ylabel="class")
+    axes[0].xaxis.set_major_locator(MaxNLocator(integer=True))
+    if k <= 40:
+        axes[0].set_yticks(range(k), class_names(codebook), parse_math=False)
+        axes[0].set_yticks(np.arange(k - 1) + 0.5, minor=True)
+        axes[0].grid(which="minor", axis="y", color="white")
+        axes[0].tick_params(which="minor", length=0)
+    if with_distances:
+        distances = codebook.row_distances().astype(float)
+        np.fill_diagonal(distances, np.nan)
+        scale = LinearSegmentedColormap.from_list("distance", [NEAR / 255, FAR / 255])
+        image = axes[1].imshow(distances, cmap=scale, interpolation="nearest")
+        axes[1].set(
+            title=f"Row distances (min {codebook.min_row_distance:g})",
+            xlabel="class",
+            ylabel="class",
+        )
+        for axis in (axes[1].xaxis, axes[1].yaxis):
+            axis.set_major_locator(MaxNLocator(integer=True))
+        drawing.colorbar(image, ax=axes[1])
+    return drawing

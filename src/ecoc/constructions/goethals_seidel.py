@@ -10,18 +10,22 @@ the shape (4, *orders of the cyclic factors).
 
 from __future__ import annotations
 
+import json
+from functools import cache
+from importlib import resources
 from math import gcd
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ecoc.constructions.fields import GaloisField, galois_field
-from ecoc.constructions.tables import load_table
 from ecoc.errors import InvalidInputError
 
 __all__ = [
     "cooper_wallis",
     "goethals_seidel",
+    "load_table",
     "periodic_autocorrelation",
     "t_sequences",
     "tabulated_quadruple",
@@ -31,6 +35,14 @@ __all__ = [
 ]
 
 Signs = npt.NDArray[np.int8]
+
+
+@cache
+def load_table() -> dict[str, Any]:
+    """Read the table of sequences that is shipped with the package."""
+    text = (resources.files(__package__) / "tables" / "sequences.json").read_text("ascii")
+    table: dict[str, Any] = json.loads(text)
+    return table
 
 
 def periodic_autocorrelation(function: npt.ArrayLike) -> npt.NDArray[np.int64]:

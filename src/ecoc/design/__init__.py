@@ -2,7 +2,7 @@
 
 from ecoc.design.assignment import assign_codewords
 from ecoc.design.certificate import Certificate
-from ecoc.design.designer import FORMULATIONS, METHODS, SOLVERS, design_codebook
+from ecoc.design.portfolio import FORMULATIONS, METHODS, SOLVERS, design_codebook
 from ecoc.design.problem import OBJECTIVES, DesignProblem
 from ecoc.design.programs import build_program
 from ecoc.design.result import Design, Stage, design_from_solution

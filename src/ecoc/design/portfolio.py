@@ -1,35 +1,43 @@
-"""The stages behind ``design_codebook``: theory, constructions, search, integer program.
+"""``design_codebook``: theory, constructions, search and integer program, in this order.
 
-Each stage offers codebooks and bounds to one run, which keeps the best of both. A run ends
-as soon as the best codebook meets the bound, at its time limit, or on Ctrl-C.
+Each stage offers codebooks and bounds to one run. It ends as soon as the best codebook meets
+the bound, at its time limit, or on Ctrl-C.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
-from math import ceil, floor, sqrt
+from math import sqrt
+from typing import Any
 
-from ecoc._exact import Exact, exact
+import numpy.typing as npt
+
+from ecoc._checks import RandomState, check_choice, check_int, check_number, check_seed, listing
 from ecoc.bounds import best_bound, column_limit, separation_bound, target_bound
 from ecoc.codes import Codebook, Provenance, columns_to_matrix, dense_random, matrix_to_columns
 from ecoc.design.balance import balance_columns
 from ecoc.design.certificate import Certificate
 from ecoc.design.jobs import Answer, Columns, Job, solve_job
 from ecoc.design.problem import DesignProblem
-from ecoc.design.programs import job_size
-from ecoc.design.result import Design, Stage, codebook_of
+from ecoc.design.programs import check_size, job_size
+from ecoc.design.result import Design, codebook_of
+from ecoc.design.run import DesignRun, as_float
 from ecoc.design.sampling import sample_codebook
 from ecoc.design.search import search_codebook
-from ecoc.design.solvers import ProgressPoint, SolverResult, Status
+from ecoc.design.solvers import ProgressPoint, Status
 from ecoc.design.solvers.session import resident_bytes
-from ecoc.errors import InfeasibleError, SolverError
+from ecoc.errors import InfeasibleError, InvalidInputError, SolverError, TooLargeError
 
-__all__ = ["Run"]
+__all__ = ["FORMULATIONS", "METHODS", "SOLVERS", "design_codebook"]
+
+METHODS = ("auto", "construction", "search", "integer-program")
+FORMULATIONS = ("ip1", "ip2", "ip3")
+SOLVERS = ("auto", "highs", "scip", "gurobi", "both")
 
 CONSTRUCTION_WORK = {6: 5e7, 10: 1.5e8, 64: 1.2e9}
 SEARCH_WORK = {6: 3e7, 10: 3e8, 20: 1.5e9}
@@ -47,9 +55,6 @@ solver can be stopped, times the root of the size, and only up to a size. About 
 MAX_SEARCHED_CLASSES = 1000
 """The search holds all row distances; past this "auto" leaves it out."""
 
-SOLVER_SLACK = 1e-6
-"""The share of an objective, or of 1, by which a solver's floating point may be wrong."""
-
 _QUICK_CLASSES = 300
 _MOST_QUICK_WORK = 1e11
 """Products beyond which the distances of a codebook take longer than it is worth."""
@@ -61,163 +66,182 @@ _SEARCH_BYTES = 40
 """The memory of a search for each pair of classes."""
 
 
-@dataclass
-class Run:
-    """One design in the making."""
+def design_codebook(
+    n_classes: int | DesignProblem,
+    n_columns: int | None = None,
+    *,
+    min_column_distance: int | None = None,
+    separation: str = "two-sided",
+    max_imbalance: float | None = None,
+    class_sizes: Sequence[int] | None = None,
+    objective: str = "max-min-distance",
+    target_distances: npt.ArrayLike | None = None,
+    method: str = "auto",
+    formulation: str | None = None,
+    solver: str = "auto",
+    time_limit: float | None = None,
+    memory_limit: int | None = None,
+    random_state: RandomState = None,
+    warm_start: Codebook | Design | None = None,
+    progress: Callable[[ProgressPoint], object] | None = None,
+) -> Design:
+    """Design the best codebook for a problem, with a bound on what any codebook can reach.
 
-    problem: DesignProblem
-    seed: int
-    time_limit: float | None = None
-    memory_limit: int | None = None
-    progress: Callable[[ProgressPoint], object] | None = None
-    codebook: Codebook | None = None
-    objective: Exact | None = None
-    certificate: Certificate | None = None
-    separation_certificate: Certificate | None = None
-    notes: list[str] = field(default_factory=list)
-    stages: list[Stage] = field(default_factory=list)
-    history: list[ProgressPoint] = field(default_factory=list)
-    interrupted: bool = False
-    cut: str | None = None
-    judging_seconds: float = 0.0
-    began: float = field(default_factory=time.monotonic)
+    Parameters
+    ----------
+    n_classes : int or DesignProblem
+        The number of classes, k; or all that is wanted in one :class:`DesignProblem`, in place
+        of this and the arguments up to `target_distances`.
+    n_columns : int
+        The most columns allowed, L.
+    min_column_distance, separation, max_imbalance, class_sizes, objective, target_distances
+        What is wanted of the columns and rows, see :class:`DesignProblem`.
+    method : {"auto", "construction", "search", "integer-program"}, default="auto"
+        ``"auto"`` bounds the objective by theory, then tries constructions, annealing and
+        the integer program until a codebook meets the bound. The others do one of these
+        alone, the integer program without a bound or a start from outside.
+    formulation : {"ip3", "ip2", "ip1"}, optional
+        The integer program of the paper, IP3 by default. Naming one asks for the method
+        ``"integer-program"``.
+    solver : {"auto", "highs", "scip", "gurobi", "both"}, default="auto"
+        The solver; ``"auto"`` is HiGHS, ``"both"`` is HiGHS and then SCIP, so that a bound
+        rests on the word of two solvers.
+    time_limit : float, optional
+        Seconds for the whole call, kept within 2 seconds or 10 %. Without it the stages of
+        ``"auto"`` count their work, which is about a minute and a half at most, and
+        ``"integer-program"`` runs until it is done.
+    memory_limit : int, optional
+        Bytes that this process and that of the solver may hold together; the integer program
+        ends where it would take more.
+    random_state : int, Generator or None
+        The seed. One seed gives one codebook on every machine, busy or not, unless a limit
+        cuts the work short.
+    warm_start : Codebook or Design, optional
+        A solution to begin with; it must satisfy the problem.
+    progress : callable, optional
+        Called with a :class:`ProgressPoint` for each new incumbent or bound.
 
-    # ----------------------------------------------------------------- state
+    Returns
+    -------
+    Design
+        A limit or Ctrl-C returns the best so far, with status FEASIBLE and its bound; a
+        note says which stage was cut short.
 
-    @property
-    def bound(self) -> Exact | None:
-        """The best bound so far."""
-        return None if self.certificate is None else self.certificate.bound
+    Raises
+    ------
+    InfeasibleError
+        If no codebook satisfies the problem; the message says what would work.
+    TooLargeError
+        If the program would not fit in memory; found out before any work.
 
-    @property
-    def proved(self) -> bool:
-        """Whether the best codebook meets the bound."""
-        return self.objective is not None and self.objective == self.bound
+    Examples
+    --------
+    >>> design = design_codebook(6, 10, min_column_distance=2, random_state=0)
+    >>> design.status.name, design.objective, design.bound
+    ('OPTIMAL', 6, 6)
+    >>> design.codebook.min_row_distance, design.codebook.min_column_distance()
+    (6, 2)
+    >>> design.certificate.summary
+    'averaging bound'
+    >>> problem = DesignProblem(6, 10, min_column_distance=2)
+    >>> design_codebook(problem, random_state=0).codebook == design.codebook
+    True
+    """
+    problem = _problem(
+        n_classes,
+        n_columns=n_columns,
+        min_column_distance=min_column_distance,
+        separation=separation,
+        max_imbalance=max_imbalance,
+        class_sizes=class_sizes,
+        objective=objective,
+        target_distances=target_distances,
+    )
+    check_choice("method", method, METHODS)
+    if formulation is not None:
+        check_choice("formulation", formulation, FORMULATIONS)
+        if method not in {"auto", "integer-program"}:
+            raise InvalidInputError(f"formulation has no meaning for method={method!r}.")
+        method = "integer-program"
+    check_choice("solver", solver, SOLVERS)
+    if time_limit is not None:
+        check_number("time_limit", time_limit, minimum=0)
+    if memory_limit is not None:
+        check_int("memory_limit", memory_limit, minimum=1)
+    start = None if warm_start is None else _start(problem, warm_start)
 
-    @property
-    def sign(self) -> int:
-        """1 where a larger objective is better, -1 otherwise."""
-        return 1 if self.problem.maximises else -1
+    # The same seed always gives the same bytes, and so does none.
+    seed = (check_seed(random_state) or 0) % (2**31 - 1)
+    run = Portfolio(problem, seed, time_limit, memory_limit, progress)
+    try:
+        problem.check_feasible()
+        if method == "integer-program":
+            check_size(problem, formulation or "ip3")
+        run.offer(start)
+        run.everything()
+        if method != "integer-program":
+            run.run_stages(method, solver)
+        elif not run.over:
+            run.integer_program(formulation or "ip3", solver, helped=False)
+    except KeyboardInterrupt:
+        # Between two stages; within one the stage itself takes note of it.
+        run.note_cut("design", "interrupted")
+    return run.result()
 
-    @property
-    def deadline(self) -> float | None:
-        """When the time is over, by ``time.monotonic()``; None without a limit."""
-        return None if self.time_limit is None else self.began + self.time_limit
 
-    def left(self) -> float | None:
-        """The seconds that are left; None without a limit."""
-        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
-
-    def _left_for_looking(self) -> float | None:
-        """The seconds that are left, less those for judging what is found at the end.
-
-        With thousands of classes that takes seconds; how many, the first codebook has shown.
-        """
-        left = self.left()
-        return None if left is None else max(0.0, left - 2 * self.judging_seconds)
-
-    @property
-    def over_time(self) -> bool:
-        """Whether no time is left, or somebody pressed Ctrl-C."""
-        return self.interrupted or self.left() == 0
-
-    @property
-    def over(self) -> bool:
-        """Whether nothing more is to be done."""
-        return self.proved or self.over_time
-
-    def offer(self, codebook: Codebook | None) -> bool:
-        """Keep a codebook if it satisfies the problem and is better than the best."""
-        if codebook is None:
-            return False
-        began = time.monotonic()
-        wrong = self.problem.violations(codebook)
-        value = None if wrong else self.problem.objective_of(codebook)
-        self.judging_seconds = max(self.judging_seconds, time.monotonic() - began)
-        if value is None:
-            return False
-        if self.objective is not None and self.sign * (value - self.objective) <= 0:
-            return False
-        if self.bound is not None and self.sign * (value - self.bound) > 0:
-            raise SolverError(
-                f"a codebook with {value} contradicts the bound {self.bound} "
-                f"({self.certificate.summary if self.certificate else ''})."
-            )
-        self.codebook, self.objective = codebook, value
-        self._note_progress()
-        return True
-
-    def tighten(self, certificate: Certificate) -> None:
-        """Keep a bound if it is better than the best."""
-        if self.bound is None or self.sign * (certificate.bound - self.bound) < 0:
-            self.certificate = certificate
-            self._note_progress()
-
-    def _note_progress(self) -> None:
-        seconds = time.monotonic() - self.began
-        point = ProgressPoint(seconds, _as_float(self.objective), _as_float(self.bound))
-        self.history.append(point)
-        if self.progress is not None:
-            self.progress(point)
-
-    @contextmanager
-    def _stage(self, name: str) -> Iterator[list[str]]:
-        """Time a stage, and let Ctrl-C end it together with the run."""
-        start = time.monotonic()
-        said: list[str] = []
-        try:
-            yield said
-        except KeyboardInterrupt:
-            said.append("interrupted")
-            self.note_cut(name, "interrupted")
-        if not self.proved and self.left() == 0:
-            self.note_cut(name, "time limit")
-        self.stages.append(
-            Stage(
-                name,
-                time.monotonic() - start,
-                self.objective,
-                self.bound,
-                "; ".join(said),
-            )
+def _problem(n_classes: int | DesignProblem, **fields: Any) -> DesignProblem:
+    if not isinstance(n_classes, DesignProblem):
+        return DesignProblem(n_classes, **fields)
+    defaults = {field.name: field.default for field in dataclasses.fields(DesignProblem)}
+    defaults["n_columns"] = None
+    # Arrays are never equal to a default, and have no single answer when asked.
+    given = [
+        name
+        for name, value in fields.items()
+        if not (value is defaults[name] or (isinstance(value, str) and value == defaults[name]))
+    ]
+    if given:
+        raise InvalidInputError(
+            f"design_codebook takes a DesignProblem or its fields, not both; {listing(given)} "
+            "must be given in the problem."
         )
+    return n_classes
 
-    def note_cut(self, stage: str, reason: str) -> None:
-        """Say which stage a limit or Ctrl-C came in, if it is the first one."""
-        self.interrupted = self.interrupted or reason == "interrupted"
-        causes = {
-            "time limit": "the time limit",
-            "memory limit": "the memory limit",
-            "interrupted": "Ctrl-C",
-        }
-        if reason in causes and self.cut is None:
-            self.cut = f"The stage {stage!r} was cut short by {causes[reason]}."
 
-    def result(self) -> Design:
-        """What is known at the end."""
+def _start(problem: DesignProblem, warm_start: Codebook | Design) -> Codebook:
+    codebook = warm_start.codebook if isinstance(warm_start, Design) else warm_start
+    if not isinstance(codebook, Codebook):
+        raise InvalidInputError("warm_start must be a Codebook, or a Design that has one.")
+    wrong = problem.violations(codebook)
+    if wrong:
+        raise InvalidInputError(f"warm_start must satisfy the problem, but {'; '.join(wrong)}.")
+    return codebook
+
+
+class Portfolio(DesignRun):
+    """The stages of a design and their order."""
+
+    def run_stages(self, method: str, solver: str) -> None:
+        """The stages in the order of their cost, until the best codebook meets the bound."""
+        if self.proved:
+            return
+        # Both take a moment, whatever the limit: no time at all still gives a codebook.
+        self.theory()
         if self.codebook is None:
-            status = Status.UNKNOWN
-        else:
-            status = Status.OPTIMAL if self.proved else Status.FEASIBLE
-            if self.codebook.n_columns < self.problem.n_columns and not self.notes:
-                used, allowed = self.codebook.n_columns, self.problem.n_columns
-                self.notes.append(f"{used} columns are used where {allowed} are allowed.")
-        if self.cut is not None:
-            self.notes.append(self.cut)
-        return Design(
-            self.problem,
-            self.codebook,
-            status,
-            self.objective,
-            self.bound,
-            self.certificate,
-            separation_certificate=self.separation_certificate,
-            history=tuple(self.history),
-            stages=tuple(self.stages),
-            notes=tuple(self.notes),
-        )
-
-    # ---------------------------------------------------------------- stages
+            self.quick()
+        if not self.over and method in {"auto", "construction"}:
+            self.construct()
+        if not self.over and method == "search":
+            self.search()
+        if not self.over and method == "auto" and self.problem.n_classes <= MAX_SEARCHED_CLASSES:
+            self.short_search()
+        if not self.over and method == "auto" and self._program_fits():
+            self.short_program(solver)
+        wants_separation = self.problem.min_column_distance is None and self.problem.maximises
+        if wants_separation and not self.over_time:
+            self.separate()
+        if self.problem.maximises and not self.over_time:
+            self.balance()
 
     def everything(self) -> None:
         """Use every admissible column where they are few enough: more never bring rows closer."""
@@ -227,7 +251,7 @@ class Run:
         count = len(problem.candidates)
         if count > problem.n_columns:
             return
-        with self._stage("all columns"):
+        with self.stage("all columns"):
             columns = problem.candidates.to_array()
             matrix = columns_to_matrix(columns, problem.n_classes)
             self.offer(Codebook(matrix, name="designed", provenance=Provenance("all-columns")))
@@ -242,7 +266,7 @@ class Run:
     def theory(self) -> None:
         """Bound the objective by coding theory."""
         problem = self.problem
-        with self._stage("theory") as said:
+        with self.stage("theory") as said:
             if problem.maximises:
                 bound = best_bound(problem.bound_problem)
                 if bound.value < 1:
@@ -263,7 +287,7 @@ class Run:
         problem = self.problem
         if problem.n_classes**2 * problem.n_columns > _MOST_QUICK_WORK:
             return
-        with self._stage("random"):
+        with self.stage("random"):
             if problem.n_classes <= _QUICK_CLASSES:
                 with suppress(InfeasibleError):
                     self.offer(
@@ -282,13 +306,13 @@ class Run:
         problem = self.problem
         if not problem.maximises:
             return
-        with self._stage("construction") as said:
+        with self.stage("construction") as said:
             from ecoc.constructions import construct
             from ecoc.constructions.blocks import compile_kernels
 
             # A deal as it comes needs nothing compiled.
             ready = self._compiled(compile_kernels, said)
-            seconds = self._left_for_looking() if ready else 0.0
+            seconds = self.left_for_looking() if ready else 0.0
             # Without a target it goes on to raise the column distance, which is the second goal.
             target = None if problem.min_column_distance is None else self.bound
             found = construct(
@@ -321,7 +345,7 @@ class Run:
 
     def search(self, seconds: float | None = None, work: float | None = None) -> None:
         """Search by annealing."""
-        with self._stage("search") as said:
+        with self.stage("search") as said:
             if not self._search_fits():
                 said.append("not tried")
                 return
@@ -381,6 +405,14 @@ class Run:
         packing = column_limit(problem)
         return max(1, exist if packing is None else min(exist, int(packing["size"])))
 
+    def _program_fits(self) -> bool:
+        try:
+            check_size(self.problem, "ip3")
+        except TooLargeError:
+            self.notes.append("The integer program would be too large and was not tried.")
+            return False
+        return True
+
     def short_program(self, solver: str) -> None:
         """Solve IP3 with no more work than is worth it, if the time is not limited."""
         size = job_size(self.problem, "ip3").n_nonzeros
@@ -404,8 +436,8 @@ class Run:
         """Solve the integer program, with what is known so far as cut-off and start."""
         problem = self.problem
         names = ("highs", "scip") if solver == "both" else (solver,)
-        with self._stage(formulation) as said:
-            cutoff = _as_float(self.bound) if helped else None
+        with self.stage(formulation) as said:
+            cutoff = as_float(self.bound) if helped else None
             first: Certificate | None = None
             for name in names:
                 start = None
@@ -416,7 +448,7 @@ class Run:
                     Job(problem, formulation, name, cutoff, start, work_limit, self.seed),
                     time_limit=self.left(),
                     memory_limit=self.memory_limit,
-                    progress=self._shifted(began),
+                    progress=self.shifted(began),
                     incumbents=partial(self._offer_columns, formulation),
                 )
                 result = answer.result
@@ -450,79 +482,23 @@ class Run:
         if answer.columns is not None:
             made = self._made(formulation, result.solver, result.version)
             codebook = codebook_of(self.problem, answer.columns, made)
-            self._check_claims(codebook, result)
+            self.check_claims(codebook, result)
             self.offer(codebook)
         if result.bound is None:
             return None
-        said = Certificate.of_solver(result, self._exact_bound(result.bound), name)
+        said = Certificate.of_solver(result, self.exact_bound(result.bound), name)
         if first is not None and first.bound == said.bound:
             self.certificate = first.confirmed_by(result, name)
         else:
             self.tighten(said)
         return said
 
-    def _check_claims(self, codebook: Codebook, result: SolverResult) -> None:
-        """The objective in whole numbers must be as good as the solver says, within its bound."""
-        value = self.problem.objective_of(codebook)
-        slack = SOLVER_SLACK * max(1.0, abs(float(value)))
-        if result.objective is not None and self.sign * (result.objective - float(value)) > slack:
-            raise SolverError(
-                f"{result.solver} claims {result.objective:g} where the codebook has {value}."
-            )
-        if result.bound is not None:
-            bound = self._exact_bound(result.bound)
-            if self.sign * (value - bound) > 0:
-                raise SolverError(
-                    f"{result.solver} claims the bound {bound}; the codebook has {value}."
-                )
-
-    def _exact_bound(self, bound: float) -> Exact:
-        """What a solver's bound says for certain, its rounding granted.
-
-        Objectives are multiples of a step, so the bound moves to the last multiple that it
-        allows. Where steps are smaller than the solver can tell apart, it only moves by what
-        the solver may be wrong.
-        """
-        slack = SOLVER_SLACK * max(1.0, abs(bound))
-        allowed = bound + self.sign * slack
-        step = self.problem.objective_step
-        if step < 4 * slack:
-            self._say_once(
-                "The targets have more decimal places than a solver can tell apart, so that its "
-                "optimum proves nothing. Round them to four places."
-            )
-            return exact(round(allowed, 9))
-        steps = Fraction(allowed) / step
-        return exact(step * (floor(steps) if self.sign > 0 else ceil(steps)))
-
-    def _say_once(self, note: str) -> None:
-        if note not in self.notes:
-            self.notes.append(note)
-
-    def _shifted(self, began: float) -> Callable[[ProgressPoint], object]:
-        """Report what a solver says in the time of the whole run, beside what was known."""
-
-        def report(point: ProgressPoint) -> None:
-            known = [v for v in (point.incumbent, _as_float(self.objective)) if v is not None]
-            bounds = [v for v in (point.bound, _as_float(self.bound)) if v is not None]
-            merged = replace(
-                point,
-                seconds=point.seconds + began,
-                incumbent=self.sign * max(self.sign * v for v in known) if known else None,
-                bound=self.sign * min(self.sign * v for v in bounds) if bounds else None,
-            )
-            self.history.append(merged)
-            if self.progress is not None:
-                self.progress(merged)
-
-        return report
-
     def separate(self) -> None:
         """Among codebooks of the same row distance, look for columns further apart."""
         codebook, problem = self.codebook, self.problem
         if codebook is None or codebook.n_columns < 2:
             return
-        with self._stage("separation") as said:
+        with self.stage("separation") as said:
             distance = int(codebook.min_row_distance)
             bound = separation_bound(
                 problem.n_classes, codebook.n_columns, min_row_distance=distance
@@ -557,15 +533,11 @@ class Run:
         codebook = self.codebook
         if codebook is None or self.over_time:
             return
-        with self._stage("balance") as said:
+        with self.stage("balance") as said:
             balanced = balance_columns(codebook, random_state=self.seed, deadline=self.deadline)
             if not self.problem.violations(balanced):
                 codebook = self.codebook = balanced
             said.append(f"largest imbalance {codebook.column_balance().max_imbalance:.2f}")
-
-
-def _as_float(value: Exact | None) -> float | None:
-    return None if value is None else float(value)
 
 
 def _by_classes(work: dict[int, float], most: float, n_classes: int) -> float:

@@ -24,10 +24,10 @@ from ecoc._checks import (
 )
 from ecoc._exact import Exact, exact
 from ecoc.bounds import BoundProblem
-from ecoc.bounds.targets import exact_targets
+from ecoc.bounds.problem import exact_targets
 from ecoc.codes import Codebook, Dichotomies
 from ecoc.codes.codebook import Separation
-from ecoc.codes.side_sums import column_counts_by_weight, least_difference, separable_pairs
+from ecoc.codes.columns import column_counts_by_weight, least_difference, separable_pairs
 from ecoc.errors import InfeasibleError, InvalidInputError
 from ecoc.graphs import SEPARATIONS, ConflictGraph
 

@@ -16,8 +16,7 @@ from torch import Tensor
 
 from ecoc._checks import check_int, check_number
 from ecoc.codes import Codebook
-from ecoc.codes._formats import read_json
-from ecoc.codes.files import to_bytes
+from ecoc.codes.files import read_json, to_bytes
 from ecoc.errors import EcocError, FileFormatError, InvalidInputError
 from ecoc.nn._tensors import read_tensors, write_tensors
 from ecoc.nn.architectures import Factory, InputFormat

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from math import comb
 
 from ecoc._checks import check_choice, check_int
-from ecoc.codes.columns import MAX_CLASSES
-from ecoc.codes.side_sums import column_counts_by_weight
+from ecoc.codes.columns import MAX_CLASSES, column_counts_by_weight
 from ecoc.design.problem import MAX_SCANNED_CLASSES, DesignProblem, balance_limit
 from ecoc.design.programs.linear_program import ProgramSize
 from ecoc.design.programs.objectives import parity_matters

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from math import comb
 from typing import Any
 
-from ecoc.bounds._check_pairs import check_pairs
-from ecoc.bounds._check_words import Family, check_words
-from ecoc.bounds._reading import RejectedError, field, integer, integers, record, text
-from ecoc.bounds.bound import Bound
+from ecoc.bounds.checking.pairs import check_pairs
+from ecoc.bounds.checking.reading import RejectedError, field, integer, integers, record, text
+from ecoc.bounds.checking.words import Family, check_words
 from ecoc.bounds.known import SOURCE
-from ecoc.bounds.problem import BoundProblem
+from ecoc.bounds.problem import Bound, BoundProblem
 
 __all__ = ["check_bound", "check_separation_bound"]
 

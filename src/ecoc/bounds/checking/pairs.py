@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import combinations, combinations_with_replacement
 from math import comb
 
-from ecoc.bounds._reading import RejectedError, field, integers, record
+from ecoc.bounds.checking.reading import RejectedError, field, integers, record
 from ecoc.bounds.problem import BoundProblem
 
 __all__ = ["check_pairs"]

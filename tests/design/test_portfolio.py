@@ -56,8 +56,7 @@ def best_by_trying_everything(problem):
 
 
 def design(problem, **settings):
-    arguments = {k: v for k, v in problem.to_plain().items() if k not in {"n_classes", "n_columns"}}
-    return design_codebook(problem.n_classes, problem.n_columns, **arguments, **settings)
+    return design_codebook(problem, **settings)
 
 
 @st.composite
@@ -405,7 +404,7 @@ def test_ctrl_c_between_two_stages_keeps_what_is_known(monkeypatch):
     def interrupt(run):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(portfolio.Run, "construct", interrupt)
+    monkeypatch.setattr(portfolio.Portfolio, "construct", interrupt)
     found = design_codebook(10, 20)
     assert found.status is Status.FEASIBLE
     assert found.notes[-1] == "The stage 'design' was cut short by Ctrl-C."
@@ -450,3 +449,31 @@ def test_designs_by_a_solver_have_the_same_bytes(solver, tmp_path, monkeypatch):
         design_codebook(7, 10, min_column_distance=2, formulation="ip3", solver=solver).save(path)
         files.append(path.read_bytes())
     assert files[0] == files[1] == files[2]
+
+
+def test_a_problem_stands_for_its_fields():
+    problem = DesignProblem(6, 10, min_column_distance=2, separation="one-sided")
+    fields = {"min_column_distance": 2, "separation": "one-sided"}
+    by_problem = design_codebook(problem, random_state=3)
+    assert by_problem.problem is problem
+    assert by_problem.codebook == design_codebook(6, 10, **fields, random_state=3).codebook
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"n_columns": 10},
+        {"min_column_distance": 2},
+        {"separation": "one-sided"},
+        {"class_sizes": [1, 2, 3, 4, 5, 6]},
+        {"target_distances": np.ones((6, 6))},
+    ],
+)
+def test_a_problem_and_its_fields_exclude_each_other(fields):
+    with pytest.raises(InvalidInputError, match=f"not both; {next(iter(fields))} must"):
+        design_codebook(DesignProblem(6, 10), **fields)
+
+
+def test_the_number_of_columns_is_needed():
+    with pytest.raises(InvalidInputError, match="n_columns must be a whole number"):
+        design_codebook(6)

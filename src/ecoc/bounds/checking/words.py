@@ -12,7 +12,7 @@ from itertools import pairwise
 from math import comb
 from typing import Any
 
-from ecoc.bounds._reading import RejectedError, field, integer, integers, record, text
+from ecoc.bounds.checking.reading import RejectedError, field, integer, integers, record, text
 from ecoc.bounds.known import KNOWN_SIZES
 
 __all__ = ["Family", "check_words"]

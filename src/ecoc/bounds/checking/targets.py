@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from ecoc._checks import check_int
 from ecoc._deadline import check_deadline
-from ecoc.bounds._reading import RejectedError, field, integer, integers, record
-from ecoc.bounds.targets import TargetBound, exact_targets
+from ecoc.bounds.checking.reading import RejectedError, field, integer, integers, record
+from ecoc.bounds.problem import TargetBound, exact_targets
 
 __all__ = ["check_target_bound"]
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from tests.bounds.oracle import side
 
 from ecoc.bounds import BoundProblem, averaging_bound, parity_bound
-from ecoc.bounds.sums import least_sum
+from ecoc.bounds.rows import least_sum
 from ecoc.codes import Dichotomies
 
 

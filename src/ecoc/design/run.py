@@ -1,0 +1,244 @@
+"""One design in the making: the best codebook and the best bound so far.
+
+Stages offer codebooks and bounds to a run, which keeps the best of both, watches the clock,
+and believes no solver.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil, floor
+
+from ecoc._exact import Exact, exact
+from ecoc.codes import Codebook
+from ecoc.design.certificate import Certificate
+from ecoc.design.problem import DesignProblem
+from ecoc.design.result import Design, Stage
+from ecoc.design.solvers import ProgressPoint, SolverResult, Status
+from ecoc.errors import SolverError
+
+__all__ = ["DesignRun", "as_float"]
+
+SOLVER_SLACK = 1e-6
+"""The share of an objective, or of 1, by which a solver's floating point may be wrong."""
+
+
+@dataclass
+class DesignRun:
+    """One design in the making."""
+
+    problem: DesignProblem
+    seed: int
+    time_limit: float | None = None
+    memory_limit: int | None = None
+    progress: Callable[[ProgressPoint], object] | None = None
+    codebook: Codebook | None = None
+    objective: Exact | None = None
+    certificate: Certificate | None = None
+    separation_certificate: Certificate | None = None
+    notes: list[str] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
+    history: list[ProgressPoint] = field(default_factory=list)
+    interrupted: bool = False
+    cut: str | None = None
+    judging_seconds: float = 0.0
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def bound(self) -> Exact | None:
+        """The best bound so far."""
+        return None if self.certificate is None else self.certificate.bound
+
+    @property
+    def proved(self) -> bool:
+        """Whether the best codebook meets the bound."""
+        return self.objective is not None and self.objective == self.bound
+
+    @property
+    def sign(self) -> int:
+        """1 where a larger objective is better, -1 otherwise."""
+        return 1 if self.problem.maximises else -1
+
+    @property
+    def deadline(self) -> float | None:
+        """When the time is over, by ``time.monotonic()``; None without a limit."""
+        return None if self.time_limit is None else self.began + self.time_limit
+
+    def left(self) -> float | None:
+        """The seconds that are left; None without a limit."""
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+
+    def left_for_looking(self) -> float | None:
+        """The seconds that are left, less those for judging what is found at the end.
+
+        With thousands of classes that takes seconds; how many, the first codebook has shown.
+        """
+        left = self.left()
+        return None if left is None else max(0.0, left - 2 * self.judging_seconds)
+
+    @property
+    def over_time(self) -> bool:
+        """Whether no time is left, or somebody pressed Ctrl-C."""
+        return self.interrupted or self.left() == 0
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more is to be done."""
+        return self.proved or self.over_time
+
+    def offer(self, codebook: Codebook | None) -> bool:
+        """Keep a codebook if it satisfies the problem and is better than the best."""
+        if codebook is None:
+            return False
+        began = time.monotonic()
+        wrong = self.problem.violations(codebook)
+        value = None if wrong else self.problem.objective_of(codebook)
+        self.judging_seconds = max(self.judging_seconds, time.monotonic() - began)
+        if value is None:
+            return False
+        if self.objective is not None and self.sign * (value - self.objective) <= 0:
+            return False
+        if self.bound is not None and self.sign * (value - self.bound) > 0:
+            raise SolverError(
+                f"a codebook with {value} contradicts the bound {self.bound} "
+                f"({self.certificate.summary if self.certificate else ''})."
+            )
+        self.codebook, self.objective = codebook, value
+        self._note_progress()
+        return True
+
+    def tighten(self, certificate: Certificate) -> None:
+        """Keep a bound if it is better than the best."""
+        if self.bound is None or self.sign * (certificate.bound - self.bound) < 0:
+            self.certificate = certificate
+            self._note_progress()
+
+    def _note_progress(self) -> None:
+        seconds = time.monotonic() - self.began
+        point = ProgressPoint(seconds, as_float(self.objective), as_float(self.bound))
+        self.history.append(point)
+        if self.progress is not None:
+            self.progress(point)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[list[str]]:
+        """Time a stage, and let Ctrl-C end it together with the run."""
+        start = time.monotonic()
+        said: list[str] = []
+        try:
+            yield said
+        except KeyboardInterrupt:
+            said.append("interrupted")
+            self.note_cut(name, "interrupted")
+        if not self.proved and self.left() == 0:
+            self.note_cut(name, "time limit")
+        self.stages.append(
+            Stage(
+                name,
+                time.monotonic() - start,
+                self.objective,
+                self.bound,
+                "; ".join(said),
+            )
+        )
+
+    def note_cut(self, stage: str, reason: str) -> None:
+        """Say which stage a limit or Ctrl-C came in, if it is the first one."""
+        self.interrupted = self.interrupted or reason == "interrupted"
+        causes = {
+            "time limit": "the time limit",
+            "memory limit": "the memory limit",
+            "interrupted": "Ctrl-C",
+        }
+        if reason in causes and self.cut is None:
+            self.cut = f"The stage {stage!r} was cut short by {causes[reason]}."
+
+    def result(self) -> Design:
+        """What is known at the end."""
+        if self.codebook is None:
+            status = Status.UNKNOWN
+        else:
+            status = Status.OPTIMAL if self.proved else Status.FEASIBLE
+            if self.codebook.n_columns < self.problem.n_columns and not self.notes:
+                used, allowed = self.codebook.n_columns, self.problem.n_columns
+                self.notes.append(f"{used} columns are used where {allowed} are allowed.")
+        if self.cut is not None:
+            self.notes.append(self.cut)
+        return Design(
+            self.problem,
+            self.codebook,
+            status,
+            self.objective,
+            self.bound,
+            self.certificate,
+            separation_certificate=self.separation_certificate,
+            history=tuple(self.history),
+            stages=tuple(self.stages),
+            notes=tuple(self.notes),
+        )
+
+    def check_claims(self, codebook: Codebook, result: SolverResult) -> None:
+        """The objective in whole numbers must be as good as the solver says, within its bound."""
+        value = self.problem.objective_of(codebook)
+        slack = SOLVER_SLACK * max(1.0, abs(float(value)))
+        if result.objective is not None and self.sign * (result.objective - float(value)) > slack:
+            raise SolverError(
+                f"{result.solver} claims {result.objective:g} where the codebook has {value}."
+            )
+        if result.bound is not None:
+            bound = self.exact_bound(result.bound)
+            if self.sign * (value - bound) > 0:
+                raise SolverError(
+                    f"{result.solver} claims the bound {bound}; the codebook has {value}."
+                )
+
+    def exact_bound(self, bound: float) -> Exact:
+        """What a solver's bound says for certain, its rounding granted.
+
+        Objectives are multiples of a step, so the bound moves to the last multiple that it
+        allows. Where steps are smaller than the solver can tell apart, it only moves by what
+        the solver may be wrong.
+        """
+        slack = SOLVER_SLACK * max(1.0, abs(bound))
+        allowed = bound + self.sign * slack
+        step = self.problem.objective_step
+        if step < 4 * slack:
+            self.say_once(
+                "The targets have more decimal places than a solver can tell apart, so that its "
+                "optimum proves nothing. Round them to four places."
+            )
+            return exact(round(allowed, 9))
+        steps = Fraction(allowed) / step
+        return exact(step * (floor(steps) if self.sign > 0 else ceil(steps)))
+
+    def say_once(self, note: str) -> None:
+        """Take note of something that may come up again."""
+        if note not in self.notes:
+            self.notes.append(note)
+
+    def shifted(self, began: float) -> Callable[[ProgressPoint], object]:
+        """Report what a solver says in the time of the whole run, beside what was known."""
+
+        def report(point: ProgressPoint) -> None:
+            known = [v for v in (point.incumbent, as_float(self.objective)) if v is not None]
+            bounds = [v for v in (point.bound, as_float(self.bound)) if v is not None]
+            merged = replace(
+                point,
+                seconds=point.seconds + began,
+                incumbent=self.sign * max(self.sign * v for v in known) if known else None,
+                bound=self.sign * min(self.sign * v for v in bounds) if bounds else None,
+            )
+            self.history.append(merged)
+            if self.progress is not None:
+                self.progress(merged)
+
+        return report
+
+
+def as_float(value: Exact | None) -> float | None:
+    """An exact number as a float."""
+    return None if value is None else float(value)
