@@ -36,7 +36,7 @@ def test_models_without_columns_are_refused():
     x, y = samples(5)
     with pytest.raises(InvalidInputError, match="must have a codebook"):
         adversarial_error_correlation(ordinary(), x, y, epsilon=0.1)
-    with pytest.raises(InvalidInputError, match="scores, log, logits"):
+    with pytest.raises(InvalidInputError, match="soft, log, logits"):
         adversarial_error_correlation(
             CodeModel(), x, np.array([f"digit {i}" for i in y]), epsilon=0.1, head="score"
         )
