@@ -16,6 +16,31 @@ def decodings(draw, max_samples=5, codes=None):
     return code, draw(hnp.arrays(np.float64, shape, elements=values))
 
 
+@st.composite
+def seen(draw):
+    """Scores with erasures, a codebook matrix and targets."""
+    code, scores = draw(decodings(max_samples=12))
+    rows = st.integers(0, code.n_classes - 1)
+    targets = draw(st.lists(rows, min_size=len(scores), max_size=len(scores)))
+    holes = draw(st.lists(st.booleans(), min_size=scores.size, max_size=scores.size))
+    scores[np.reshape(holes, scores.shape)] = np.nan
+    return scores, code.matrix, np.array(targets)
+
+
+def wrongs(scores, matrix, targets, column):
+    """Whether a column is wrong, sample by sample; None where it does not count."""
+    found = []
+    for row, target in zip(scores[:, column], targets, strict=True):
+        side = matrix[target, column]
+        found.append(None if side == 0 or np.isnan(row) else bool(np.sign(row) != side))
+    return found
+
+
+def share(part):
+    """The mean; NaN of nothing."""
+    return np.mean(part) if len(part) else np.nan
+
+
 def blobs(n_classes=5, n_features=4, per_class=30, spread=0.5, seed=0):
     """Gaussian clouds around random centres."""
     generator = np.random.default_rng(seed)

@@ -249,6 +249,29 @@ def test_a_search_tree_of_neighbours_is_made_anew(path):
     assert load_model(path).estimators_[0]._tree.get_arrays()[0].shape == X.shape
 
 
+OLDER_NAMES = {
+    "ecoc.multiclass.decoders.learned": "ecoc.multiclass.learned",
+    "ecoc.multiclass.joint.kernel_ridge": "ecoc.multiclass.kernel_ridge",
+    "ecoc.tables.features": "ecoc.multiclass.features",
+    "ecoc.tables.model": "ecoc.multiclass.table_model",
+}
+
+
+def test_files_from_before_types_moved_are_read(path):
+    learner = make_learner("kernel-ridge").estimator
+    classifier = ECOCClassifier(learner, decoding="learned", random_state=0).fit(X, y)
+    save_model(TableModel(classifier, tuple(map(Feature, "abcd"))), path)
+    with zipfile.ZipFile(path) as file:
+        entries = {name: file.read(name).decode("latin-1") for name in file.namelist()}
+    for present, older in OLDER_NAMES.items():
+        assert f'"{present}"' in entries["schema.json"]
+        entries["schema.json"] = entries["schema.json"].replace(f'"{present}"', f'"{older}"')
+    with zipfile.ZipFile(path, "w") as file:
+        for name, content in entries.items():
+            file.writestr(name, content.encode("latin-1"))
+    assert np.array_equal(load_model(path).classifier.predict(X), classifier.predict(X))
+
+
 def test_files_that_are_no_models(path):
     with pytest.raises(FileFormatError, match="cannot be read: No such file"):
         load_model(path)

@@ -6,7 +6,7 @@ import copy
 import json
 import os
 import zipfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
@@ -18,9 +18,9 @@ from ecoc._files import check_destination, check_zip, read_bytes, write_atomical
 from ecoc.codes import Codebook, Provenance
 from ecoc.design import Design
 from ecoc.errors import FileFormatError, InvalidInputError
-from ecoc.multiclass import decoders
 from ecoc.multiclass._sklearn_parts import make_parts_sound, sklearn_parts
 from ecoc.multiclass.classifier import ECOCClassifier
+from ecoc.multiclass.decoders import names as decoder_names
 from ecoc.multiclass.decoders.base import Decoder, FunctionDecoder
 
 __all__ = ["load_model", "repeatable", "save_model"]
@@ -37,7 +37,7 @@ _OWN_TYPES = (
     *(Codebook, Provenance, ECOCClassifier),
     *(
         value
-        for value in vars(decoders).values()
+        for value in vars(decoder_names).values()
         if isinstance(value, type) and issubclass(value, Decoder) and value is not FunctionDecoder
     ),
 )
@@ -47,6 +47,17 @@ _OWN_NAMES = (
     "ecoc.tables.model.TableModel",
 )
 """Types of ours that are only loaded for the files that have them."""
+
+_MOVED = {
+    **{
+        f"ecoc.multiclass.{family}": f"ecoc.multiclass.decoders.{family}"
+        for family in ("distances", "healing", "learned", "losses", "probabilities")
+    },
+    "ecoc.multiclass.features": "ecoc.tables.features",
+    "ecoc.multiclass.kernel_ridge": "ecoc.multiclass.joint.kernel_ridge",
+    "ecoc.multiclass.table_model": "ecoc.tables.model",
+}
+"""Modules that older files name, and where their types are now."""
 
 
 def save_model(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> None:
@@ -138,6 +149,7 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
     name = os.fspath(path)
     data = _read(name)
     try:
+        data = _with_present_names(data)
         unknown = _untrusted(data, trusted)
     except Exception as error:
         raise FileFormatError(f"{name}: is not a model file, or is damaged ({error}).") from error
@@ -160,6 +172,20 @@ def _read(name: str) -> bytes:
             return data
     except FileFormatError as error:
         raise FileFormatError(f"{name}: is not a model file, or is cut off ({error})") from error
+
+
+def _with_present_names(data: bytes) -> bytes:
+    """The file, with the names that types have now if it was written before they moved."""
+    with zipfile.ZipFile(BytesIO(data)) as file:
+        schema = file.read(_SCHEMA)
+        present = schema
+        for old, new in _MOVED.items():
+            entry = '"__module__": "{}"'.format
+            present = present.replace(entry(old).encode(), entry(new).encode())
+        if present == schema:
+            return data
+        entries = {name: file.read(name) for name in file.namelist()}
+    return _zipped({**entries, _SCHEMA: present})
 
 
 def _trusted_names() -> list[str]:
@@ -255,6 +281,10 @@ def repeatable(data: bytes) -> bytes:
         _renumber(schema, numbers, names)
         entries = {new: file.read(old) for old, new in names.items()}
     entries[_SCHEMA] = json.dumps(schema, indent=2).encode()
+    return _zipped(entries)
+
+
+def _zipped(entries: Mapping[str, bytes]) -> bytes:
     written = BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as file:
         for name, content in entries.items():

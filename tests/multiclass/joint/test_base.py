@@ -12,7 +12,8 @@ from tests.multiclass.cases import blobs
 
 from ecoc.codes import one_vs_one, one_vs_rest
 from ecoc.multiclass import ColumnError, ECOCClassifier
-from ecoc.multiclass.joint import JointLearner, about_column, joint_learner, recorded_warnings
+from ecoc.multiclass.joint import JointLearner, about_column, joint_learner
+from ecoc.multiclass.joint.base import recorded_warnings
 
 
 class Centroids(ClassifierMixin, BaseEstimator):
