@@ -21,7 +21,7 @@ test: $(VENV)/.dev
 		|| { cat build/build.log >&2; exit 1; }
 	@$(BIN)/python -m twine check --strict build/dist/* | sed 's/^/twine: /'
 	@$(MAKE) --no-print-directory docs
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 docs: $(VENV)/.dev
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs build/docs

@@ -7,7 +7,9 @@ behind its scorers. No other function, and nothing that reads, writes or runs an
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -15,7 +17,7 @@ import numpy as np
 
 from ecoc.errors import InvalidInputError
 
-__all__ = ["make_parts_sound", "sklearn_parts"]
+__all__ = ["make_parts_sound", "sklearn_parts", "without_array_adapters"]
 
 _KINDS = (
     "sklearn._loss.link:BaseLink",
@@ -58,13 +60,31 @@ def sklearn_parts() -> tuple[str, ...]:
     from sklearn.metrics import get_scorer, get_scorer_names
     from sklearn.utils import all_estimators
 
-    all_estimators()  # loads the modules of all estimators, and so their classes
+    with without_array_adapters():
+        all_estimators()  # loads the modules of all estimators, and so their classes
     parts: set[Any] = {get_scorer(name)._score_func for name in get_scorer_names()}
     for kind in _KINDS:
         module, _, name = kind.partition(":")
         parts.update(filter(_is_shipped, _derived(getattr(import_module(module), name))))
     names = {f"{part.__module__}.{part.__qualname__}" for part in parts}
     return tuple(sorted(names.union(_NAMES)))
+
+
+@contextmanager
+def without_array_adapters() -> Iterator[None]:
+    """Keep a look through all of scikit-learn from loading torch and dask, for seconds.
+
+    Its adapters for other kinds of arrays import them where they are installed.
+    """
+    adapters = (f"sklearn.externals.array_api_compat.{name}" for name in ("cupy", "dask", "torch"))
+    left_out = [name for name in adapters if name not in sys.modules]
+    # With None in its place a module cannot be imported, which is taken for its absence.
+    sys.modules.update(dict.fromkeys(left_out))  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        for name in left_out:
+            sys.modules.pop(name, None)
 
 
 def _derived(kind: Any) -> Iterator[type]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import json
 import os
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
+from types import ModuleType
 from typing import Any
 
 from sklearn.pipeline import Pipeline
@@ -18,7 +20,7 @@ from ecoc._files import check_destination, check_zip, read_bytes, write_atomical
 from ecoc.codes import Codebook, Provenance
 from ecoc.design import Design
 from ecoc.errors import FileFormatError, InvalidInputError
-from ecoc.multiclass._sklearn_parts import make_parts_sound, sklearn_parts
+from ecoc.multiclass._sklearn_parts import make_parts_sound, sklearn_parts, without_array_adapters
 from ecoc.multiclass.classifier import ECOCClassifier
 from ecoc.multiclass.decoders import names as decoder_names
 from ecoc.multiclass.decoders.base import Decoder, FunctionDecoder
@@ -95,7 +97,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[st
     >>> bool((loaded.predict(X) == model.predict(X)).all())
     True
     """
-    from skops.io import dumps
+    dumps = _skops().dumps
 
     check_destination(path, [MODEL_SUFFIX])
     _classifier(model)
@@ -144,7 +146,7 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
     Traceback (most recent call last):
     ecoc.errors.FileFormatError: 'missing.skops' cannot be read: No such file or directory.
     """
-    from skops.io import loads
+    loads = _skops().loads
 
     name = os.fspath(path)
     data = _read(name)
@@ -194,12 +196,18 @@ def _trusted_names() -> list[str]:
 
 
 def _untrusted(data: bytes, trusted: Iterable[str]) -> list[str]:
-    from skops.io import get_untrusted_types
+    get_untrusted_types = _skops().get_untrusted_types
 
     return sorted(set(get_untrusted_types(data=data)) - {*_trusted_names(), *trusted})
 
 
 # --------------------------------------------------------------------- checking
+
+
+def _skops() -> ModuleType:
+    """The library ``skops.io``, loaded on first use."""
+    with without_array_adapters():
+        return importlib.import_module("skops.io")
 
 
 def _is_around_pipeline(model: Any) -> bool:
