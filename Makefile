@@ -9,19 +9,21 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 QUIETLY := 2>$(VENV)/pip.log || { cat $(VENV)/pip.log >&2; exit 1; }
 DEMO := demo
 
-.PHONY: demo test lint docs clean
+.PHONY: demo test lint package docs clean
 
 demo: $(VENV)/.core
 	@mkdir -p $(DEMO)
 	@sh tools/demo.sh $(BIN)/ecoc $(DEMO)
 
 test: $(VENV)/.dev
-	@$(MAKE) --no-print-directory lint
-	@rm -rf build/dist && $(BIN)/python -m build --no-isolation --outdir build/dist . >build/build.log 2>&1 \
+	@$(MAKE) --no-print-directory -j 2 lint package docs
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+
+package: $(VENV)/.dev
+	@mkdir -p build && rm -rf build/dist
+	@$(BIN)/python -m build --no-isolation --outdir build/dist . >build/build.log 2>&1 \
 		|| { cat build/build.log >&2; exit 1; }
 	@$(BIN)/python -m twine check --strict build/dist/* | sed 's/^/twine: /'
-	@$(MAKE) --no-print-directory docs
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 docs: $(VENV)/.dev
 	@$(BIN)/sphinx-build -q -W --keep-going -b html docs build/docs

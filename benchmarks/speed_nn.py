@@ -112,10 +112,9 @@ def main() -> None:
     parser.add_argument("--data", help="a folder with the files of MNIST")
     parser.add_argument("--smoke", action="store_true", help="the smallest setting")
     arguments = parser.parse_args()
-    if arguments.data or arguments.smoke:
+    if arguments.data:
         trunk_cost(arguments.data)
-        if arguments.data:
-            return
+        return
     n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     torch.set_num_threads(1 if arguments.smoke else n_cores or 1)
     repeats, n_columns = (1, 4) if arguments.smoke else (arguments.repeats, 20)

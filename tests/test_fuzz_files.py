@@ -167,7 +167,7 @@ def test_records(experiment, tmp_path):
         if next(times_read) % 20 == 0:
             reproduction_page(records).encode()
 
-    fuzz(path, damage, read, 200 if experiment == "figure-boundaries" else 400)
+    fuzz(path, damage, read, 200)
 
 
 def test_packed_arrays():
