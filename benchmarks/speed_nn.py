@@ -57,19 +57,15 @@ def attack_step(module: torch.nn.Module, inputs: torch.Tensor) -> None:
     torch.autograd.grad(module(point).logsumexp(dim=1).sum(), point)
 
 
-def trunk_cost(data: str | None) -> None:
+def trunk_cost(data: str) -> None:
     """Columns of their own and on a shared trunk: accuracy, correlation, robustness."""
-    if data is None:
-        pictures, labels = images(smoke=True)
-        parts = (pictures, labels), (pictures, labels)
-    else:
-        mnist = load_dataset("mnist", data=data)
-        pixels = (mnist.images[:, None] / 255).astype(np.float32)
-        cut = len(mnist.y_train)
-        parts = tuple(
-            (pixels[start : start + n], mnist.y[start : start + n].astype(int))
-            for start, n in ((0, 10_000), (cut, 1_000))
-        )
+    mnist = load_dataset("mnist", data=data)
+    pixels = (mnist.images[:, None] / 255).astype(np.float32)
+    cut = len(mnist.y_train)
+    parts = tuple(
+        (pixels[start : start + n], mnist.y[start : start + n].astype(int))
+        for start, n in ((0, 10_000), (cut, 1_000))
+    )
     (train, train_labels), (test, test_labels) = parts
     print(
         "\n              accuracy  column errors  mean phi  under PGD at 0.05, 0.1, 0.15  seconds"
