@@ -83,7 +83,7 @@ def show(case: dict[str, object], **environment: str) -> bool:
     return kept
 
 
-def issue(smoke: bool) -> list[bool]:
+def hard(smoke: bool) -> list[bool]:
     """Designs whose limits were once missed by far."""
     cases = [
         {"k": 20000, "L": 64, "time_limit": 60},
@@ -142,7 +142,7 @@ def memory(smoke: bool) -> list[bool]:
     return [show({**case, **limits}) for case in (cases[:1] if smoke else cases)]
 
 
-SECTIONS = {section.__name__: section for section in (issue, methods, programs, cold, memory)}
+SECTIONS = {section.__name__: section for section in (hard, methods, programs, cold, memory)}
 
 
 def main() -> None:
