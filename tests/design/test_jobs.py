@@ -26,16 +26,26 @@ def in_a_process(monkeypatch):
 
 
 def processes_of(parent):
-    """The children of a process that are still there."""
+    """The processes of a process's jobs that are still there; it may have other children."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             fields = Path(folder, "stat").read_text().rpartition(")")[2].split()
+            command = Path(folder, "cmdline").read_bytes()
         except OSError:
             continue
-        if int(fields[1]) == parent and fields[0] != "Z":
+        if int(fields[1]) == parent and fields[0] != "Z" and b"_job_process" in command:
             found.append(int(folder.name))
     return found
+
+
+def is_at_work(process):
+    """Whether a process is there and not merely waiting to be forgotten."""
+    try:
+        state = Path("/proc", str(process), "stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in {"X", "Z"}
 
 
 def stuck(say=()):
@@ -180,7 +190,7 @@ def test_the_process_does_not_outlive_its_parent():
     # Its input was read, so that it is not merely at its beginning.
     parent.send_signal(signal.SIGKILL)
     parent.wait()
-    while Path("/proc", str(children[0])).exists():
+    while is_at_work(children[0]):
         time.sleep(0.05)
 
 
