@@ -32,7 +32,7 @@ from ecoc.codes import dense_random, one_vs_one, one_vs_rest, sparse_random
 from ecoc.datasets import load_dataset
 from ecoc.design import design_codebook
 from ecoc.nn import ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier, load_model
-from ecoc.nn.architectures import mlp, small_cnn
+from ecoc.nn.networks.architectures import mlp, small_cnn
 from ecoc.robustness import certify, evaluate_robustness
 
 MODELS = ("IP", "dense", "sparse", "one-vs-rest", "one-vs-one", "multiclass twin")

@@ -37,8 +37,7 @@ from ecoc.paper.records import latest
 from ecoc.report import reproduction_markdown, reproduction_page
 from ecoc.robustness.model_files import _read_arrays
 from ecoc.tables import TableModel
-from ecoc.tables.features import Feature, encode, find_features, read_labels
-from ecoc.tables.reading import Table, read_table
+from ecoc.tables.features import Feature, Table, encode, find_features, read_labels, read_table
 
 DOCS = Path(__file__).parents[1] / "docs"
 SPARE_BYTES = 1 << 30

@@ -15,7 +15,7 @@ from ecoc import Codebook, design_codebook, read_design
 from ecoc.bounds import BoundProblem, all_bounds, separation_bound, target_bound, words_bound
 from ecoc.codes import columns_to_matrix, one_vs_rest, write_codebook
 from ecoc.design import Design, DesignProblem, Status
-from ecoc.design.certificate import Certificate
+from ecoc.design.result import Certificate
 from ecoc.errors import EcocError
 
 TOOL = Path(__file__).parents[1] / "tools" / "verify_design.py"

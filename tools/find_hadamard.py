@@ -31,7 +31,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ecoc.constructions.goethals_seidel import multiplier_subgroup, periodic_autocorrelation
+from ecoc.constructions.hadamard import multiplier_subgroup, periodic_autocorrelation
 
 Ints = npt.NDArray[np.int64]
 Signs = npt.NDArray[np.int8]

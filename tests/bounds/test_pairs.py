@@ -9,7 +9,7 @@ from tests.bounds.oracle import side
 from tests.strategies import binary_codebooks
 
 from ecoc.bounds import BoundProblem, check_bound, pair_bound
-from ecoc.bounds.inner_products import inner_product_refutation, tight_distance
+from ecoc.bounds.columns import inner_product_refutation, tight_distance
 from ecoc.bounds.pairs import _contradiction
 from ecoc.codes import columns_to_matrix, matrix_to_columns
 

@@ -7,17 +7,18 @@ import pytest
 
 from ecoc.bounds.checking.words import Family, check_words
 from ecoc.bounds.columns import fewer_words
-from ecoc.bounds.delsarte import delsarte, krawtchouk_table
-from ecoc.bounds.known import KNOWN_SIZES
+from ecoc.bounds.problem import KNOWN_SIZES
 from ecoc.bounds.words import (
     ELEMENTARY,
     Words,
     alone,
+    delsarte,
     greedy_size,
     grey_rankin,
     hamming,
     johnson,
     known,
+    krawtchouk_table,
     plotkin,
     singleton,
 )

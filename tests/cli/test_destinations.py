@@ -13,7 +13,7 @@ from ecoc.codes import one_vs_one, write_codebook
 from ecoc.design import design_codebook
 from ecoc.errors import EcocError
 from ecoc.paper import Record
-from ecoc.paper.record_files import RecordWriter
+from ecoc.paper.reproduction import RecordWriter
 
 ECOC = Path(sys.executable).with_name("ecoc")
 DOCS = Path(__file__).parents[2] / "docs"

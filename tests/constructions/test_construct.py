@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ecoc._budget import Budget
+from ecoc._limits import Budget
 from ecoc.codes.measures import distances, min_doubled_distance
 from ecoc.constructions import construct, constructions
-from ecoc.constructions.block_kinds import (
+from ecoc.constructions.blocks import Goal, separation_of
+from ecoc.constructions.construct import exchange_columns
+from ecoc.constructions.patchwork import (
     conference_block,
     normalised_block,
+    patchworks,
     residual_block,
 )
-from ecoc.constructions.blocks import Goal, separation_of
-from ecoc.constructions.patchwork import patchworks
-from ecoc.constructions.small import exchange_columns
 from ecoc.errors import InfeasibleError, InvalidInputError
 
 

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 
 from ecoc.codes.measures import distances
-from ecoc.constructions.block_kinds import legendre_block, legendre_lengths
 from ecoc.constructions.fields import prime_power
-from ecoc.constructions.goethals_seidel import (
+from ecoc.constructions.hadamard import (
     cooper_wallis,
     goethals_seidel,
     load_table,
@@ -17,6 +16,7 @@ from ecoc.constructions.goethals_seidel import (
     turyn_type_sequences,
     williamson_quadruple,
 )
+from ecoc.constructions.patchwork import legendre_block, legendre_lengths
 from ecoc.errors import InvalidInputError
 
 

@@ -12,8 +12,8 @@ import pytest
 from sklearn.datasets import fetch_openml
 
 from ecoc.datasets import DATASETS, DatasetNotFoundError, _sources, load_dataset, loading
+from ecoc.datasets._sources import content
 from ecoc.datasets._specs import CIFAR10_WHOLE, SPECS
-from ecoc.datasets._tables import content
 from ecoc.errors import FileFormatError, InvalidInputError
 
 PACKAGED = ("glass", "ecoli", "yeast", "vowel", "segment")

@@ -20,14 +20,14 @@ from tests import strategies
 
 from ecoc.codes import Codebook, dense_random, one_vs_one, one_vs_rest
 from ecoc.design import DesignProblem, design_codebook
-from ecoc.design.assignment import assign_codewords
+from ecoc.design.arrangement import assign_codewords
 from ecoc.design.similarity import (
     DIRECTIONS,
     SIMILARITIES,
     ClassSimilarity,
     class_similarity,
+    target_distances,
 )
-from ecoc.design.targets import target_distances
 from ecoc.errors import InvalidInputError
 
 SIGNS = {"group-similar": -1, "separate-hard-pairs": 1}

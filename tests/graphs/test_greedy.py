@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from ecoc.errors import TooLargeError
 from ecoc.graphs import ConflictGraph, Graph, clique_cover, verify_cover
-from ecoc.graphs._arcs import find_arc, index_arcs
-from ecoc.graphs.greedy import grow_cliques, reduce_cliques
+from ecoc.graphs.greedy import find_arc, grow_cliques, index_arcs, reduce_cliques
 
 
 @st.composite

@@ -31,10 +31,9 @@ from ecoc.codes import Codebook, one_vs_one
 from ecoc.design import design_codebook
 from ecoc.errors import FileFormatError, InvalidInputError
 from ecoc.multiclass import DECODERS, ECOCClassifier
-from ecoc.multiclass._sklearn_parts import sklearn_parts
-from ecoc.multiclass.files import load_model, repeatable, save_model
+from ecoc.multiclass.files import load_model, repeatable, save_model, sklearn_parts
 from ecoc.tables.features import Feature
-from ecoc.tables.learners import LEARNERS, make_learner
+from ecoc.tables.fitting import LEARNERS, make_learner
 from ecoc.tables.model import TableModel
 
 X, y = blobs(n_classes=4, per_class=12, spread=1.5)

@@ -10,7 +10,7 @@ from tests.nn.cases import TERNARY, digits, normalised_cnn, tiny_cnn, tiny_mlp
 from ecoc.codes import one_vs_rest
 from ecoc.errors import FileFormatError, InvalidInputError
 from ecoc.nn import ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier, load_model
-from ecoc.nn._tensors import digest
+from ecoc.nn.training.checkpoints import digest
 
 QUICK = {"epochs": 1, "random_state": 0}
 

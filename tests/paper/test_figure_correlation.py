@@ -5,7 +5,7 @@ pytest.importorskip("torch")
 
 from ecoc.paper.figure_correlation import where_pgd_ends
 from ecoc.paper.measuring import Workspace
-from ecoc.paper.networks import image_samples, setup_of, trained
+from ecoc.paper.tables6and7 import image_samples, setup_of, trained
 
 
 def test_the_end_of_pgd_is_near_inside_and_worse(tmp_path):

@@ -11,7 +11,7 @@ from ecoc.datasets import DatasetNotFoundError
 from ecoc.errors import InvalidInputError
 from ecoc.paper import PAPER_TABLES, PaperCell, PaperTable, read_records, reproduce
 from ecoc.paper.measuring import Measurement
-from ecoc.paper.record_files import RECORDS_FILE
+from ecoc.paper.reproduction import RECORDS_FILE
 
 ECOC = Path(sys.executable).with_name("ecoc")
 

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from ecoc.errors import InvalidInputError
-from ecoc.tables.features import Feature, encode, find_features, read_labels
-from ecoc.tables.reading import read_table
+from ecoc.tables.features import Feature, encode, find_features, read_labels, read_table
 
 
 @pytest.fixture

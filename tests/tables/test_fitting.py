@@ -8,8 +8,8 @@ from tests.multiclass.cases import blobs
 from ecoc.codes import one_vs_one, write_codebook
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.diagnostics import column_errors
+from ecoc.tables.features import Table
 from ecoc.tables.fitting import fit_table
-from ecoc.tables.reading import Table
 
 
 def table_of(X, labels, extra=None):

@@ -2,8 +2,7 @@
 
 from ecoc.bounds.checking import check_bound, check_separation_bound, check_target_bound
 from ecoc.bounds.collection import all_bounds, best_bound
-from ecoc.bounds.columns import column_limit, separation_bound
-from ecoc.bounds.inner_products import inner_product_bound
+from ecoc.bounds.columns import column_limit, inner_product_bound, separation_bound
 from ecoc.bounds.pairs import pair_bound
 from ecoc.bounds.problem import Bound, BoundProblem, TargetBound
 from ecoc.bounds.rows import averaging_bound, parity_bound, words_bound

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ecoc.bounds.columns import column_limit
-from ecoc.bounds.inner_products import inner_product_bound
-from ecoc.bounds.known import SOURCE
+from ecoc.bounds.columns import column_limit, inner_product_bound
 from ecoc.bounds.pairs import pair_bound
-from ecoc.bounds.problem import Bound, BoundProblem, Proof
+from ecoc.bounds.problem import SOURCE, Bound, BoundProblem, Proof
 from ecoc.bounds.rows import averaging_bound, parity_bound, words_bound
 
 __all__ = ["all_bounds", "best_bound"]

@@ -1,17 +1,104 @@
-"""How many columns fit, given their separation, and the largest separation of so many."""
+"""How many columns fit, given their separation, and the largest separation of so many.
+
+Where averaging is met with equality, the inner products of columns decide whether it can be.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from math import comb
 
 from ecoc._checks import check_int
-from ecoc.bounds.delsarte import delsarte
-from ecoc.bounds.inner_products import inner_product_refutation, tight_distance
-from ecoc.bounds.known import SOURCE
-from ecoc.bounds.problem import Bound, BoundProblem, Proof
-from ecoc.bounds.words import ELEMENTARY, Words, johnson, known
+from ecoc.bounds.problem import SOURCE, Bound, BoundProblem, Proof
+from ecoc.bounds.words import ELEMENTARY, Words, delsarte, johnson, known
 
-__all__ = ["column_limit", "fewer_words", "separation_bound"]
+__all__ = [
+    "column_limit",
+    "fewer_words",
+    "inner_product_bound",
+    "inner_product_refutation",
+    "separation_bound",
+    "tight_distance",
+]
+
+
+def inner_product_bound(problem: BoundProblem) -> Bound | None:
+    """Bound the least row distance below the average that columns cannot all attain.
+
+    Returns
+    -------
+    Bound or None
+        None unless averaging is met with equality, the rule is two-sided, and the inner
+        products of columns are contradictory.
+
+    Examples
+    --------
+    >>> inner_product_bound(BoundProblem(7, 14, min_column_distance=2)).value
+    7
+    """
+    distance = tight_distance(problem.n_classes, problem.n_columns)
+    if distance is None or problem.separation != "two-sided":
+        return None
+    polynomial = inner_product_refutation(
+        problem.n_classes, problem.n_columns, problem.min_column_distance
+    )
+    if polynomial is None:
+        return None
+    return Bound(
+        "inner-products",
+        distance - 1,
+        {"polynomial": polynomial},
+        f"row distances of {distance} fix the inner products of columns to sums that a "
+        f"separation of {problem.min_column_distance} does not allow.",
+    )
+
+
+def tight_distance(n_classes: int, n_columns: int) -> int | None:
+    """Return the distance at which averaging holds with equality, if there is one.
+
+    Examples
+    --------
+    >>> tight_distance(7, 14), tight_distance(8, 16)
+    (8, None)
+    """
+    distance, rest = divmod(n_columns * (n_classes**2 // 4), comb(n_classes, 2))
+    return None if rest else distance
+
+
+def inner_product_refutation(n_classes: int, n_columns: int, rho: int) -> list[int] | None:
+    """Return [a, b, c] with a + b h + c h^2 >= 0 at allowed h and a negative sum.
+
+    Examples
+    --------
+    >>> inner_product_refutation(7, 14, 2)  # (h + 1) (3 - h) at h = -1 and 3
+    [3, 2, -1]
+    """
+    distance = tight_distance(n_classes, n_columns)
+    if distance is None:
+        return None
+    k, s = n_classes, n_classes % 2
+    first = (2 * distance - n_columns) * s - k
+    second = 2 * distance * k + (n_columns - 2 * distance) * s - k * k
+    allowed = [h for h in range(-k, k + 1) if (h - k) % 4 == 0 and abs(h) <= k - 2 * rho]
+    for a, b, c in _polynomials(allowed, signed=k % 2 == 1):
+        if a * (n_columns - 1) + b * first + c * second < 0:
+            return [a, b, c]
+    return None
+
+
+def _polynomials(allowed: list[int], *, signed: bool) -> Iterator[tuple[int, int, int]]:
+    """Produce the polynomials that describe the convex hull of the points (h, h^2)."""
+    if not allowed:
+        yield -1, 0, 0
+    elif signed:
+        low, high = allowed[0], allowed[-1]
+        yield -low * high, low + high, -1
+        for p in range(low - 4, high + 1, 4):
+            yield p * (p + 4), -2 * p - 4, 1
+    else:
+        squares = [h * h for h in allowed]
+        yield max(squares), 0, -1
+        yield -min(squares), 0, 1
 
 
 def column_limit(problem: BoundProblem, *, cited: bool = False) -> Proof | None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from math import comb
 
 from ecoc._checks import check_choice
-from ecoc.bounds.delsarte import delsarte
-from ecoc.bounds.known import SOURCE
-from ecoc.bounds.problem import Bound, BoundProblem, Proof
-from ecoc.bounds.words import Argument, Words, hamming, johnson, known, plotkin, singleton
+from ecoc.bounds.problem import SOURCE, Bound, BoundProblem, Proof
+from ecoc.bounds.words import Argument, Words, delsarte, hamming, johnson, known, plotkin, singleton
 
 __all__ = ["ROW_ARGUMENTS", "averaging_bound", "columns_proof", "parity_bound", "words_bound"]
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ecoc._checks import printable
 from ecoc._files import write_output
-from ecoc._text import printable
 from ecoc.cli._common import (
     EXIT_NOT_PROVED,
     EXIT_NOT_VERIFIED,
@@ -86,7 +86,7 @@ def show(
     file: str, form: str, output: str | None, allow_repeated_columns: bool, as_json: bool
 ) -> None:
     """Show a codebook or a design: its matrix and its key figures."""
-    from ecoc._deadline import deadline
+    from ecoc._limits import deadline
     from ecoc.codes import read_file
     from ecoc.design import VERIFICATION_SECONDS
 
@@ -129,7 +129,7 @@ def verify(file: str, time_limit: float, allow_repeated_columns: bool, as_json: 
     design that is not proved optimal exits with 3; so does one whose bound rests on the
     word of a solver, and one that could not be checked in time.
     """
-    from ecoc._deadline import deadline
+    from ecoc._limits import deadline
     from ecoc.codes import read_file
     from ecoc.errors import TimeLimitError, VerificationError
 

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import sys
+import time
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -16,6 +17,7 @@ import click
 from ecoc._exact import exact_text, exact_to_plain
 from ecoc.cli._common import (
     EXIT_NOT_PROVED,
+    EXIT_NOT_VERIFIED,
     balance_option,
     classes_option,
     columns_option,
@@ -35,6 +37,147 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from ecoc.design import Design, DesignProblem, ProgressPoint
+
+
+@click.command()
+@classes_option
+@columns_option
+@rho_option
+@separation_option
+@balance_option
+@common_options
+def bounds(
+    classes: int,
+    columns: int | None,
+    min_column_distance: int | None,
+    separation: str,
+    balance: float | None,
+    as_json: bool,
+) -> None:
+    """List what coding theory says about the largest minimum row distance.
+
+    Every bound has a proof that was checked in whole numbers before it is printed; a bound
+    that rests on a published value says so.
+    """
+    from ecoc.bounds import all_bounds, check_bound
+    from ecoc.design import DesignProblem
+    from ecoc.errors import VerificationError
+
+    problem = DesignProblem(
+        classes,
+        2 * classes if columns is None else columns,
+        min_column_distance=min_column_distance,
+        separation=separation,
+        max_imbalance=balance,
+    ).bound_problem
+    found = all_bounds(problem)
+    for bound in found:
+        wrong = check_bound(problem, bound)
+        if wrong:
+            raise VerificationError(f"the {bound.name} bound", wrong)
+    if as_json:
+        print_json(
+            [
+                {"name": b.name, "value": b.value, "reason": b.reason, "cited": b.cited}
+                for b in found
+            ]
+        )
+        return
+    width = max(len(bound.name) for bound in found)
+    for bound in found:
+        source = f" [{bound.cited}]" if bound.cited else ""
+        click.echo(f"{bound.value:>5}  {bound.name:<{width}}  {bound.reason}{source}")
+
+
+@click.command()
+@classes_option
+@click.option(
+    "--rho",
+    "--min-column-distance",
+    "rho",
+    type=click.IntRange(min=1),
+    help="Column separation, rho. [floor(k / 3), as in the paper]",
+)
+@click.option(
+    "-l", "--columns", type=click.IntRange(min=1), help="Columns, L, for the literal rule."
+)
+@separation_option
+@click.option(
+    "--method",
+    type=click.Choice(["structured", "greedy", "partitioned"]),
+    default="structured",
+    show_default=True,
+)
+@click.option("--parts", type=click.IntRange(min=1), help="Parts of the partitioned method. [2]")
+@click.option("--jobs", type=int, help="Parts covered at a time (joblib's n_jobs).")
+@click.option("--no-verify", is_flag=True, help="Do not check the cover on every edge.")
+@common_options
+def cover(
+    classes: int,
+    rho: int | None,
+    columns: int | None,
+    separation: str,
+    method: str,
+    parts: int | None,
+    jobs: int | None,
+    no_verify: bool,
+    as_json: bool,
+) -> None:
+    """Cover the conflicting pairs of columns by cliques (the rows of IP3).
+
+    Prints the number of conflicting pairs and of cliques, their ratio, the time, the
+    memory, and how the cover was verified; exits with 5 if it is no cover.
+    """
+    from ecoc.graphs import ConflictGraph, clique_cover, verify_cover
+
+    graph = ConflictGraph(
+        classes, max(1, classes // 3) if rho is None else rho, separation, n_columns=columns
+    )
+    edges = graph.n_edges
+    began = time.perf_counter()
+    found = clique_cover(graph, method=method, n_parts=parts, n_jobs=jobs)
+    seconds = time.perf_counter() - began
+    peak = _peak_memory()
+    checked = None if no_verify else verify_cover(graph, found)
+    verified = None if checked is None else checked.verified
+    result = {
+        "classes": classes,
+        "rho": graph.min_column_distance,
+        "separation": separation,
+        "method": method,
+        "edges": edges,
+        "cliques": found.n_cliques,
+        "factor": edges / found.n_cliques if found.n_cliques else None,
+        "seconds": seconds,
+        "peak_memory_bytes": peak,
+        "verified": verified,
+        "verification": None if checked is None else str(checked),
+    }
+    if as_json:
+        print_json(result)
+    else:
+        print_facts(
+            {
+                "Conflicting pairs": f"{edges:,}",
+                "Cliques": f"{found.n_cliques:,}",
+                "Pairs per clique": f"{result['factor']:.1f}" if found.n_cliques else "none",
+                "Seconds": f"{seconds:.3f}",
+                "Peak memory": "unknown" if peak is None else f"{peak / 2**20:.0f} MiB",
+                "Verification": "not asked for" if checked is None else str(checked),
+            }
+        )
+    if verified is False:
+        sys.exit(EXIT_NOT_VERIFIED)
+
+
+def _peak_memory() -> int | None:
+    """The most memory that this process has held, in bytes, where the system tells."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def _whole_numbers(

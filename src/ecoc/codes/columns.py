@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_class_sizes, check_int, check_number
-from ecoc._deadline import check_deadline
+from ecoc._limits import check_deadline
 from ecoc.errors import InvalidInputError, TooLargeError
 
 __all__ = [

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._deadline import check_deadline
+from ecoc._limits import check_deadline
 
 __all__ = [
     "MOST_PACKED_COLUMNS",

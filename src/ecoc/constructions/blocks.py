@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._budget import Budget
+from ecoc._limits import Budget
 
 __all__ = ["BlockCode", "Goal", "compile_kernels", "free_column", "search_deal", "separation_of"]
 

@@ -25,7 +25,7 @@ class Spec:
     features : tuple of str
         Their names, for tables of numbers.
     content : float, optional
-        :func:`ecoc.datasets._tables.content`, which no order of rows changes.
+        :func:`ecoc.datasets._sources.content`, which no order of rows changes.
     n_train : int, optional
         The length of the customary training part, where it is a prefix of the rows.
     train_content : float, optional

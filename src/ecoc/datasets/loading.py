@@ -14,9 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_choice, check_int, check_random_state
-from ecoc.datasets._sources import folder_files, from_folder, from_openml, from_package
+from ecoc.datasets._sources import (
+    EncodedTable,
+    check_table,
+    content,
+    folder_files,
+    from_folder,
+    from_openml,
+    from_package,
+)
 from ecoc.datasets._specs import SPECS, Spec
-from ecoc.datasets._tables import EncodedTable, check_table, content
 from ecoc.errors import EcocError, InvalidInputError
 
 __all__ = [

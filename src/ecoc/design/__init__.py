@@ -1,15 +1,13 @@
 """Design of codebooks: problems, integer programs, solvers, results."""
 
-from ecoc.design.assignment import assign_codewords
-from ecoc.design.certificate import Certificate
+from ecoc.design.arrangement import assign_codewords
 from ecoc.design.portfolio import FORMULATIONS, METHODS, SOLVERS, design_codebook
 from ecoc.design.problem import OBJECTIVES, DesignProblem
 from ecoc.design.programs import build_program
-from ecoc.design.result import Design, Stage, design_from_solution
+from ecoc.design.result import Certificate, Design, Stage, design_from_solution
 from ecoc.design.search import SearchResult, search_codebook
-from ecoc.design.similarity import ClassSimilarity, class_similarity
+from ecoc.design.similarity import ClassSimilarity, class_similarity, target_distances
 from ecoc.design.solvers import ProgressPoint, Status, available_solvers
-from ecoc.design.targets import target_distances
 from ecoc.design.verification import VERIFICATION_SECONDS, read_design, unverified, verify_claim
 
 __all__ = [

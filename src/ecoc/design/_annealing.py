@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._budget import Budget
+from ecoc._limits import Budget
 from ecoc._numba import njit
 
 Matrix = npt.NDArray[np.int8]

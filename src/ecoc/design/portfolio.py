@@ -20,17 +20,15 @@ import numpy.typing as npt
 from ecoc._checks import RandomState, check_choice, check_int, check_number, check_seed, listing
 from ecoc.bounds import best_bound, column_limit, separation_bound, target_bound
 from ecoc.codes import Codebook, Provenance, columns_to_matrix, dense_random, matrix_to_columns
-from ecoc.design.balance import balance_columns
-from ecoc.design.certificate import Certificate
+from ecoc.design.arrangement import balance_columns
 from ecoc.design.jobs import Answer, Columns, Job, solve_job
 from ecoc.design.problem import DesignProblem
 from ecoc.design.programs import check_size, job_size
-from ecoc.design.result import Design, codebook_of
+from ecoc.design.result import Certificate, Design, codebook_of
 from ecoc.design.run import DesignRun, as_float
-from ecoc.design.sampling import sample_codebook
-from ecoc.design.search import search_codebook
+from ecoc.design.search import sample_codebook, search_codebook
 from ecoc.design.solvers import ProgressPoint, Status
-from ecoc.design.solvers.session import resident_bytes
+from ecoc.design.solvers.base import resident_bytes
 from ecoc.errors import InfeasibleError, InvalidInputError, SolverError, TooLargeError
 
 __all__ = ["FORMULATIONS", "METHODS", "SOLVERS", "design_codebook"]

@@ -1,28 +1,283 @@
-"""A design: a codebook, how good it is, how good any could be, and why."""
+"""A design: a codebook, how good it is, how good any could be, and the certificate of that."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._exact import Exact, exact_text, exact_to_plain
-from ecoc._text import printable
+from ecoc._checks import check_choice, printable
+from ecoc._exact import Exact, exact, exact_from_plain, exact_text, exact_to_plain
+from ecoc.bounds import (
+    Bound,
+    TargetBound,
+    check_bound,
+    check_separation_bound,
+    check_target_bound,
+)
 from ecoc.codes import Codebook, Provenance, columns_to_matrix, write_file
-from ecoc.design.certificate import Certificate
-from ecoc.design.problem import DesignProblem
-from ecoc.design.solvers.result import ProgressPoint, Status, relative_gap
+from ecoc.design.problem import MAX_SCANNED_CLASSES, DesignProblem
+from ecoc.design.solvers.base import ProgressPoint, Status, relative_gap
 from ecoc.errors import InvalidCodebookError, InvalidInputError, SolverError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ecoc.design.programs import Formulation
+    from ecoc.design.solvers import SolverResult
 
-__all__ = ["Design", "Stage", "codebook_of", "design_from_solution"]
+__all__ = ["KINDS", "Certificate", "Design", "Stage", "codebook_of", "design_from_solution"]
+
+
+KINDS = ("theory", "exhaustive", "solver", "two-solvers")
+
+PROVED = "proved"
+"""The termination of a solver that calls its solution optimal."""
+
+_SOLVER_FACTS = {
+    "solver": str,
+    "version": str,
+    "formulation": str,
+    "termination": str,
+    "tolerances": dict,
+    "n_nodes": int,
+}
+_FACTS: dict[str, dict[str, type]] = {
+    "theory": {"name": str, "value": str, "proof": dict, "reason": str},
+    "exhaustive": {},
+    "solver": _SOLVER_FACTS,
+    "two-solvers": {"first": dict, "second": dict},
+}
+_KNOWN_SOLVERS = ("highs", "scip", "gurobi")
+_KNOWN_PROGRAMS = ("IP1", "IP2", "IP3")
+_TOLERANCES = ("feasibility", "integrality", "absolute_gap", "relative_gap")
+_VERSION = re.compile(r"[0-9][0-9A-Za-z .()+-]{0,59}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """The ground on which a bound is claimed.
+
+    Attributes
+    ----------
+    kind : {"theory", "exhaustive", "solver", "two-solvers"}
+        ``"theory"``: an argument of coding theory with the data that prove it, checked
+        again in whole numbers by :meth:`check`. ``"exhaustive"``: the codebook has every
+        admissible column, and more columns never bring rows closer; checked again too.
+        ``"solver"``: the word of a branch-and-bound solver that worked in floating point;
+        what it says is on record, and only the codebook can be checked again.
+        ``"two-solvers"``: two solvers of different origin say the same.
+    bound : int or Fraction
+        No codebook does better than this.
+    facts : mapping
+        The proof, or who said what.
+    """
+
+    kind: str
+    bound: Exact
+    facts: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        check_choice("kind", self.kind, KINDS)
+        if isinstance(self.bound, bool) or not isinstance(self.bound, (int, Fraction)):
+            raise InvalidInputError(f"bound must be an int or a Fraction, not {self.bound!r}.")
+        if not isinstance(self.facts, Mapping):
+            raise InvalidInputError("facts must be an object.")
+
+    @classmethod
+    def of_bound(cls, bound: Bound | TargetBound) -> Certificate:
+        """Put a bound of coding theory on record with its proof."""
+        value = exact(bound.value)
+        return cls(
+            "theory",
+            value,
+            {
+                "name": bound.name,
+                "value": str(value),
+                "proof": bound.proof,
+                "reason": bound.reason,
+            },
+        )
+
+    @classmethod
+    def of_solver(cls, result: SolverResult, bound: Exact, formulation: str) -> Certificate:
+        """Put on record what a solver says."""
+        return cls("solver", bound, _solver_facts(result, formulation))
+
+    def confirmed_by(self, result: SolverResult, formulation: str) -> Certificate:
+        """Add the word of a second solver to that of the first."""
+        facts = {"first": dict(self.facts), "second": _solver_facts(result, formulation)}
+        return Certificate("two-solvers", self.bound, facts)
+
+    @property
+    def summary(self) -> str:
+        """What stands behind the bound, in a few words."""
+        if self.kind == "theory":
+            return printable(f"{self.facts['name']} bound")
+        if self.kind == "exhaustive":
+            return "every admissible column is used"
+        names = " and ".join(
+            f"{facts['solver']} {facts['version']} on {facts['formulation']}"
+            for facts in self._words
+        )
+        return printable(f"the word of {names}, {self._words[0]['termination']}")
+
+    @property
+    def _words(self) -> list[Mapping[str, Any]]:
+        """What each solver said."""
+        return [self.facts] if self.kind == "solver" else list(self.facts.values())
+
+    @property
+    def is_checkable(self) -> bool:
+        """Whether :meth:`check` proves the bound, not only the form of the claim."""
+        return self.kind in {"theory", "exhaustive"}
+
+    def check(self, problem: DesignProblem, codebook: Codebook) -> list[str]:
+        """Check the proof again as far as it can be; say what is wrong with it."""
+        wrong = self._wrong_facts()
+        if wrong:
+            return wrong
+        if self.kind == "theory":
+            return self._check_theory(problem)
+        if self.kind == "exhaustive":
+            return self._check_exhaustive(problem, codebook)
+        return []
+
+    def check_optimum(self) -> list[str]:
+        """Check that what solvers are said to have said is that their solution is optimal."""
+        if self.is_checkable:
+            return []
+        return [
+            f"called optimal, where {facts['solver']} ended with {facts['termination']!r}"
+            for facts in self._words
+            if facts["termination"] != PROVED
+        ]
+
+    def _wrong_facts(self) -> list[str]:
+        wrong = _wrong_fields(self.facts, _FACTS[self.kind])
+        if wrong or self.is_checkable:
+            return wrong
+        for said in self._words:
+            wrong += _wrong_words(said)
+        if not wrong and self.kind == "two-solvers":
+            first, second = (said["solver"] for said in self._words)
+            if first == second:
+                wrong.append(f"two solvers are claimed, and both are {first}")
+        return wrong
+
+    def check_separation(self, codebook: Codebook) -> list[str]:
+        """Check a bound on the two-sided column distance of codebooks as good as this one."""
+        if self.kind != "theory":
+            return ["a bound on the column distance must be proved by theory"]
+        wrong = self._wrong_facts()
+        if wrong:
+            return wrong
+        bound = self._theory_bound()
+        if isinstance(bound, str):
+            return [bound]
+        return check_separation_bound(
+            codebook.n_classes,
+            codebook.n_columns,
+            "two-sided",
+            bound,
+            min_row_distance=int(codebook.min_row_distance),
+        )
+
+    def _check_theory(self, problem: DesignProblem) -> list[str]:
+        bound = self._theory_bound()
+        if isinstance(bound, str):
+            return [bound]
+        if problem.maximises:
+            return check_bound(problem.bound_problem, bound)
+        lower = TargetBound(bound.name, Fraction(self.bound), bound.proof, bound.reason)
+        targets = () if problem.target_distances is None else problem.target_distances
+        return check_target_bound(problem.n_columns, targets, lower)
+
+    def _theory_bound(self) -> Bound | str:
+        if self.facts["value"] != str(self.bound):
+            return f"the proof is about {self.facts['value']:.80}, not about {self.bound}"
+        return Bound(
+            self.facts["name"], int(self.bound), dict(self.facts["proof"]), self.facts["reason"]
+        )
+
+    def _check_exhaustive(self, problem: DesignProblem, codebook: Codebook) -> list[str]:
+        if not problem.maximises or problem.rho != 1:
+            return ["using every column proves nothing for this problem"]
+        # The columns are distinct and admissible, so they are all if there are as many.
+        if problem.n_classes > MAX_SCANNED_CLASSES:
+            return ["there are too many columns for all of them to be used"]
+        missing = len(problem.candidates) - codebook.n_columns
+        if missing:
+            return [f"{missing} admissible columns are not used, so nothing is proved"]
+        if self.bound != problem.objective_of(codebook):
+            return [f"the bound {exact_text(self.bound)} is not the distance of all columns"]
+        return []
+
+    def to_plain(self) -> dict[str, Any]:
+        """The certificate as plain data, for files."""
+        bound = exact_to_plain(self.bound)
+        return {"kind": self.kind, "bound": bound, "facts": dict(self.facts)}
+
+    @classmethod
+    def from_plain(cls, proof: object) -> Certificate | None:
+        """Read a certificate from plain data; raises InvalidInputError if it is not one."""
+        if proof is None:
+            return None
+        if not isinstance(proof, dict) or set(proof) != {"kind", "bound", "facts"}:
+            raise InvalidInputError("a proof must be an object with kind, bound and facts.")
+        return cls(proof["kind"], exact_from_plain("bound", proof["bound"]), proof["facts"])
+
+
+def _wrong_fields(facts: Mapping[str, Any], wanted: Mapping[str, type]) -> list[str]:
+    wrong = [
+        f"a proof of this kind needs {name}"
+        for name, kind in wanted.items()
+        if type(facts.get(name)) is not kind
+    ]
+    return wrong + [
+        f"a proof of this kind has no fact {name!r:.80}"
+        for name in sorted(set(facts) - set(wanted))
+    ]
+
+
+def _wrong_words(said: Mapping[str, Any]) -> list[str]:
+    """What no solver can have said."""
+    wrong = _wrong_fields(said, _SOLVER_FACTS)
+    if wrong:
+        return wrong
+    if said["solver"] not in _KNOWN_SOLVERS:
+        wrong.append(f"there is no solver {said['solver']!r:.80}")
+    if not _VERSION.fullmatch(said["version"]):
+        wrong.append(f"no solver has the version {said['version']!r:.80}")
+    if said["formulation"] not in _KNOWN_PROGRAMS:
+        wrong.append(f"there is no program {said['formulation']!r:.80}")
+    if not 0 < len(said["termination"]) <= 200:
+        wrong.append("a solver says in a few words why it ended")
+    if said["n_nodes"] < 0:
+        wrong.append(f"the number of nodes is {said['n_nodes']}")
+    tolerances = said["tolerances"]
+    if set(tolerances) != set(_TOLERANCES) or not all(
+        type(value) in {int, float} and 0 <= value <= 1 for value in tolerances.values()
+    ):
+        wrong.append(f"the tolerances must be {', '.join(_TOLERANCES)}, each from 0 to 1")
+    return wrong
+
+
+def _solver_facts(result: SolverResult, formulation: str) -> dict[str, Any]:
+    return {
+        "solver": result.solver,
+        "version": result.version,
+        "formulation": formulation,
+        "termination": result.termination,
+        "tolerances": asdict(result.tolerances),
+        "n_nodes": int(result.n_nodes),
+    }
 
 
 @dataclass(frozen=True)

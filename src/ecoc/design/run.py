@@ -15,9 +15,8 @@ from math import ceil, floor
 
 from ecoc._exact import Exact, exact
 from ecoc.codes import Codebook
-from ecoc.design.certificate import Certificate
 from ecoc.design.problem import DesignProblem
-from ecoc.design.result import Design, Stage
+from ecoc.design.result import Certificate, Design, Stage
 from ecoc.design.solvers import ProgressPoint, SolverResult, Status
 from ecoc.errors import SolverError
 

@@ -7,16 +7,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ecoc._deadline import check_deadline, deadline, seconds_left
 from ecoc._exact import Exact, exact_from_plain, exact_text
+from ecoc._limits import check_deadline, deadline, seconds_left
 from ecoc.bounds import best_bound, target_bound
 from ecoc.codes import Codebook, read_file
 from ecoc.codes.columns import MAX_CLASSES
-from ecoc.design.certificate import Certificate
 from ecoc.design.problem import DesignProblem
-from ecoc.design.result import Design
+from ecoc.design.result import Certificate, Design
 from ecoc.design.search import search_codebook
-from ecoc.design.solvers.result import Status
+from ecoc.design.solvers.base import Status
 from ecoc.errors import FileFormatError, InvalidInputError, VerificationError
 
 __all__ = ["VERIFICATION_SECONDS", "read_design", "unverified", "verify_claim"]

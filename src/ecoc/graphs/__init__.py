@@ -5,12 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ecoc.graphs.conflict import SEPARATIONS, ConflictGraph, conflicting_weights
+from ecoc.graphs.conflict import SEPARATIONS, AnyGraph, ConflictGraph, Graph, conflicting_weights
 from ecoc.graphs.cover import CliqueCover
-from ecoc.graphs.graph import AnyGraph, Graph
 
 if TYPE_CHECKING:
-    from ecoc.graphs.methods import COVER_METHODS, clique_cover
+    from ecoc.graphs.cover import COVER_METHODS, clique_cover
     from ecoc.graphs.verify import CoverVerification, verify_cover
 
 __all__ = [

@@ -9,17 +9,174 @@ edges are in other cliques are dropped.
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._numba import njit
-from ecoc.graphs._arcs import Arcs, find_arc, index_arcs
-from ecoc.graphs._cliques import Flags, Ints, Ints32, append, select, without_contained
-from ecoc.graphs.conflict import MAX_GRAPH_BYTES
+from ecoc._checks import check_int
+from ecoc._numba import inline, njit
+from ecoc._workers import tethered
+from ecoc.graphs.conflict import MAX_GRAPH_BYTES, Adjacency, AnyGraph
 from ecoc.graphs.cover import CliqueCover
-from ecoc.graphs.graph import AnyGraph
 
-__all__ = ["greedy_cover"]
+__all__ = ["greedy_cover", "partitioned_cover"]
+
+
+Ints = npt.NDArray[np.int64]
+Ints32 = npt.NDArray[np.int32]
+Words = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.uint16]
+
+
+class Arcs(NamedTuple):
+    """The arcs of a graph; the arc v -> w is a position in `indices`, or -1."""
+
+    indptr: Ints
+    indices: Ints32
+    bits: Words | None
+    rank: Counts | None
+
+
+def index_arcs(adjacency: Adjacency, max_matrix_bytes: int = 1 << 30) -> Arcs:
+    """Prepare the arcs of a graph for :func:`find_arc`."""
+    indptr, indices = adjacency
+    n_vertices = indptr.size - 1
+    n_words = -(-n_vertices // 64)
+    # The counts have 16 bits.
+    if n_vertices >= 1 << 16 or 10 * n_vertices * n_words > max_matrix_bytes:
+        return Arcs(indptr, indices, None, None)
+    bits = np.zeros((n_vertices, n_words), dtype=np.uint64)
+    rank = np.zeros((n_vertices, n_words), dtype=np.uint16)
+    _fill(indptr, indices, bits, rank)
+    return Arcs(indptr, indices, bits, rank)
+
+
+@njit
+def _fill(heads: Ints, tails: Ints32, bits: Words, rank: Counts) -> None:
+    for v in range(heads.size - 1):
+        for w in tails[heads[v] : heads[v + 1]]:
+            bits[v, w >> 6] |= np.uint64(1) << np.uint64(w & 63)
+        below = 0
+        for word in range(bits.shape[1]):
+            rank[v, word] = below
+            below += _popcount(bits[v, word])
+
+
+@inline
+def _popcount(x: np.uint64) -> int:
+    # Written out because numba has none; the compiler knows the pattern.
+    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return int((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@inline
+def find_arc(arcs: Arcs, v: int, w: int) -> int:
+    """Return the position of the arc v -> w, or -1 if v and w are not adjacent."""
+    return _find(arcs.indptr, arcs.indices, arcs.bits, arcs.rank, v, w)
+
+
+@inline
+def _find(  # noqa: PLR0917  # numba passes by position
+    heads: Ints, tails: Ints32, bits: Words | None, rank: Counts | None, v: int, w: int
+) -> int:
+    # For None numba compiles the other branch alone, which a test of a size would not do.
+    if bits is not None and rank is not None:
+        word = bits[v, w >> 6]
+        bit = np.uint64(1) << np.uint64(w & 63)
+        if not word & bit:
+            return -1
+        below = _popcount(word & (bit - np.uint64(1)))
+        return int(heads[v]) + int(rank[v, w >> 6]) + below
+    low, end = int(heads[v]), int(heads[v + 1])
+    high = end
+    while low < high:
+        middle = (low + high) >> 1
+        if tails[middle] < w:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < end and tails[low] == w else -1
+
+
+Flags = npt.NDArray[np.bool_]
+
+
+def select(indptr: Ints, members: Ints32, keep: Flags) -> tuple[Ints, Ints32]:
+    """Keep some of the cliques."""
+    sizes = np.diff(indptr)
+    chosen = members[np.repeat(keep, sizes)]
+    return np.concatenate(([0], np.cumsum(sizes[keep]))), chosen
+
+
+def without_contained(indptr: Ints, members: Ints32, n_vertices: int, method: str) -> CliqueCover:
+    """Make a cover of those cliques that are inside no other; of equal ones the first stays."""
+    keep = ~_contained(indptr, members, n_vertices)
+    if not keep.all():
+        indptr, members = select(indptr, members, keep)
+    return CliqueCover(indptr, members, n_vertices, method)
+
+
+@njit
+def append(store: Ints32, used: int, clique: Ints32) -> Ints32:
+    """Write a clique, sorted, behind the used part of a store that grows as needed."""
+    if used + clique.size > store.size:
+        larger = np.empty(2 * store.size + clique.size, dtype=np.int32)
+        larger[:used] = store[:used]
+        store = larger
+    store[used : used + clique.size] = np.sort(clique)
+    return store
+
+
+@njit
+def _contained(indptr: Ints, members: Ints32, n_vertices: int) -> Flags:
+    """Tell which cliques are inside another, or equal to an earlier one."""
+    n_cliques = indptr.size - 1
+    count = np.zeros(n_vertices + 1, dtype=np.int64)
+    for v in members:
+        count[v + 1] += 1
+    start = np.cumsum(count)
+    holders = np.empty(members.size, dtype=np.int32)
+    free = start[:-1].copy()
+    for c in range(n_cliques):
+        for v in members[indptr[c] : indptr[c + 1]]:
+            holders[free[v]] = c
+            free[v] += 1
+    lowest = np.empty(n_cliques, dtype=np.int32)
+    for c in range(n_cliques):
+        lowest[c] = members[indptr[c]]
+    contained = np.zeros(n_cliques, dtype=np.bool_)
+    for c in range(n_cliques):
+        clique = members[indptr[c] : indptr[c + 1]]
+        rarest = clique[0]
+        for v in clique:
+            if count[v + 1] < count[rarest + 1]:
+                rarest = v
+        for d in holders[start[rarest] : start[rarest + 1]]:
+            size = indptr[d + 1] - indptr[d]
+            if size < clique.size or lowest[d] > lowest[c]:
+                continue
+            if size == clique.size and (d >= c or lowest[d] != lowest[c]):
+                continue
+            if _is_subset(clique, members[indptr[d] : indptr[d + 1]]):
+                contained[c] = True
+                break
+    return contained
+
+
+@njit
+def _is_subset(inner: Ints32, outer: Ints32) -> bool:
+    position = 0
+    for v in inner:
+        while position < outer.size and outer[position] < v:
+            position += 1
+        if position == outer.size or outer[position] != v:
+            return False
+    return True
+
 
 Cliques = tuple[Ints, Ints32]
 
@@ -227,3 +384,82 @@ def _covered_twice(arcs: Arcs, clique: Ints32, times: Ints32) -> bool:
             if times[find_arc(arcs, clique[i], clique[j])] < 2:
                 return False
     return True
+
+
+def partitioned_cover(
+    graph: AnyGraph,
+    *,
+    n_parts: int = 2,
+    n_jobs: int | None = None,
+    reduce: bool = True,
+    max_bytes: int = MAX_GRAPH_BYTES,
+) -> CliqueCover:
+    """Cover edge-disjoint parts of a graph independently, then merge.
+
+    A part has the edges whose smaller vertex is in a range. The union of covers of
+    the parts is a cover of the graph (Lemma 1 of the paper). The cliques of a part
+    may use other edges between the vertices that the part touches, which makes
+    them larger than cliques of the part's edges alone.
+
+    Parameters
+    ----------
+    graph : ConflictGraph or Graph
+        The graph.
+    n_parts : int
+        The number of parts.
+    n_jobs : int, optional
+        The number of parts covered at a time, as joblib understands it; the backend
+        of :func:`joblib.parallel_config` is used, for example a Dask cluster.
+    reduce : bool
+        Whether to make the merged cliques maximal and drop those that are not
+        needed, which lists all edges at once. Without it only cliques inside
+        another are dropped, and no more than a part's edges are listed.
+    max_bytes : int
+        The memory that a list of edges may take.
+
+    Examples
+    --------
+    >>> from ecoc.graphs import ConflictGraph
+    >>> cover = partitioned_cover(ConflictGraph(7, 3), n_parts=3)
+    >>> cover.method
+    'partitioned'
+    """
+    from joblib import Parallel, delayed
+
+    n_parts = check_int("n_parts", n_parts, minimum=1)
+    bounds = _even_bounds(graph.degrees(), n_parts)
+    parts = Parallel(n_jobs=n_jobs)(
+        delayed(tethered(_cover_part))(graph, start, stop, max_bytes)
+        for start, stop in pairwise(bounds)
+        if start < stop
+    )
+    sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(np.diff(part[0]) for part in parts)])
+    members = np.concatenate([np.zeros(0, dtype=np.int32), *(part[1] for part in parts)])
+    cliques = np.cumsum(sizes), members
+    if not reduce:
+        return without_contained(*cliques, graph.n_vertices, "partitioned")
+    arcs = index_arcs(graph.adjacency(max_bytes=max_bytes))
+    return CliqueCover(*reduce_cliques(arcs, cliques), graph.n_vertices, "partitioned")
+
+
+def _even_bounds(degrees: Ints, n_parts: int) -> list[int]:
+    """Split the vertices in ranges with about the same number of edge ends."""
+    ends = np.concatenate(([0], np.cumsum(degrees)))
+    inner = np.searchsorted(ends, ends[-1] * np.arange(1, n_parts) / n_parts)
+    return [0, *inner.tolist(), degrees.size]
+
+
+def _cover_part(graph: AnyGraph, start: int, stop: int, max_bytes: int) -> tuple[Ints, Ints32]:
+    """Cover the edges whose smaller vertex v has start <= v < stop."""
+    touched = np.zeros(graph.n_vertices, dtype=np.bool_)
+    for v in range(start, stop):
+        touched[graph.neighbours(v)] = True
+    touched[:start] = False
+    touched[start:stop] = True
+    vertices = np.flatnonzero(touched).astype(np.int32)
+    arcs = index_arcs(graph.subgraph(vertices).adjacency(max_bytes=max_bytes))
+    sources = np.repeat(np.arange(vertices.size, dtype=np.int32), np.diff(arcs.indptr))
+    # The vertices of the range come first among those touched.
+    uncovered = np.minimum(sources, arcs.indices) < stop - start
+    indptr, members = grow_cliques(arcs, uncovered, True)
+    return indptr, vertices[members]

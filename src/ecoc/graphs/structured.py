@@ -15,11 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc.errors import InvalidInputError
-from ecoc.graphs._cliques import Ints, Ints32, without_contained
-from ecoc.graphs.conflict import MAX_GRAPH_BYTES, ConflictGraph, check_memory
+from ecoc.graphs.conflict import MAX_GRAPH_BYTES, AnyGraph, ConflictGraph, check_memory
 from ecoc.graphs.cover import CliqueCover
-from ecoc.graphs.graph import AnyGraph
-from ecoc.graphs.greedy import greedy_cover
+from ecoc.graphs.greedy import Ints, Ints32, greedy_cover, without_contained
 from ecoc.graphs.tables import CoverTable, closed_form, load_tables
 
 __all__ = ["structured_cover"]

@@ -15,9 +15,8 @@ import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_int, check_random_state
 from ecoc._numba import njit
-from ecoc.graphs.conflict import MAX_GRAPH_BYTES, ConflictGraph
+from ecoc.graphs.conflict import MAX_GRAPH_BYTES, AnyGraph, ConflictGraph
 from ecoc.graphs.cover import CliqueCover
-from ecoc.graphs.graph import AnyGraph
 
 __all__ = ["Containment", "CoverVerification", "NonClique", "verify_cover"]
 

@@ -1,14 +1,14 @@
 """Features, targets and what else has a value for each sample: checked and taken by rows."""
 
-# ruff: noqa: N803  # X is what scikit-learn calls it
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import sklearn
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.multiclass import check_classification_targets
@@ -28,11 +28,63 @@ __all__ = [
     "check_targets",
     "check_weights",
     "n_samples",
+    "open_pipeline",
     "routed_params",
     "take_params",
     "take_rows",
+    "transformed",
     "with_label",
 ]
+
+
+# ruff: noqa: N803, N806  # X is what scikit-learn calls it
+
+
+def open_pipeline(model: Any) -> tuple[list[Any], Any]:
+    """Tell the transformers of a pipeline from the model at its end.
+
+    This is where diagnostics, attacks and certificates learn what stands behind a pipeline.
+
+    Parameters
+    ----------
+    model : object
+        A pipeline, maybe of pipelines, or anything else.
+
+    Returns
+    -------
+    transformers : list
+        What features pass before they reach the model, in order; none for other models.
+    last : object
+        The model.
+
+    Examples
+    --------
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from sklearn.svm import SVC
+    >>> open_pipeline(Pipeline([("scale", StandardScaler()), ("svm", SVC())]))
+    ([StandardScaler()], SVC())
+    >>> open_pipeline(SVC())
+    ([], SVC())
+    """
+    if not isinstance(model, Pipeline):
+        return [], model
+    steps = [step for _, step in model.steps]
+    transformers: list[Any] = []
+    for step in steps[:-1]:
+        before, last = open_pipeline(step)
+        transformers += [each for each in (*before, last) if each not in (None, "passthrough")]
+    before, last = open_pipeline(steps[-1])
+    return [*transformers, *before], last
+
+
+def transformed(transformers: Sequence[Any], X: Any) -> Any:
+    """The features after all transformers."""
+    for transformer in transformers:
+        X = transformer.transform(X)
+    return X
+
+
+# ruff: noqa: N803  # X is what scikit-learn calls it
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:

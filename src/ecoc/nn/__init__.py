@@ -5,17 +5,22 @@ from ecoc._checks import require
 
 require("torch", extra="nn")
 
-from ecoc.nn.architectures import ARCHITECTURES, mlp
-from ecoc.nn.classifier import ECOCNetworkClassifier
+from ecoc.nn.classifier import ECOCNetworkClassifier, MulticlassTwin
 from ecoc.nn.decoder import OUTPUTS, CodeDecoder
 from ecoc.nn.files import load_model
-from ecoc.nn.intervals import interval_bounds, supports_intervals
-from ecoc.nn.layers import ColumnEnsemble, InputScaling, LogitDifference
 from ecoc.nn.network import NetworkClassifier
-from ecoc.nn.resnet import ResidualBlock, resnet18
-from ecoc.nn.stacked import StackedLinear, StackedNetworks
-from ecoc.nn.trainer import TrainingError, TrainingRecord
-from ecoc.nn.twin import MulticlassTwin
+from ecoc.nn.networks.architectures import (
+    ARCHITECTURES,
+    ColumnEnsemble,
+    InputScaling,
+    LogitDifference,
+    ResidualBlock,
+    mlp,
+    resnet18,
+)
+from ecoc.nn.networks.intervals import interval_bounds, supports_intervals
+from ecoc.nn.networks.stacked import StackedLinear, StackedNetworks
+from ecoc.nn.training.trainer import TrainingError, TrainingRecord
 
 __all__ = [
     "ARCHITECTURES",

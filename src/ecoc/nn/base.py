@@ -22,12 +22,12 @@ from torch import nn
 from ecoc._checks import check_int, check_number, check_seed
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.data import check_targets
-from ecoc.nn.architectures import Factory, InputFormat
-from ecoc.nn.checkpoints import CheckpointFolder, stored_seed
-from ecoc.nn.data import TrainingData, as_inputs, find_range, split_rows
-from ecoc.nn.settings import TrainingSettings
-from ecoc.nn.strategies import Training
-from ecoc.nn.trainer import TrainingRecord
+from ecoc.nn.networks.architectures import Factory, InputFormat
+from ecoc.nn.training.checkpoints import CheckpointFolder, stored_seed
+from ecoc.nn.training.data import TrainingData, as_inputs, find_range, split_rows
+from ecoc.nn.training.settings import TrainingSettings
+from ecoc.nn.training.strategies import Training
+from ecoc.nn.training.trainer import TrainingRecord
 
 __all__ = ["Floats", "NetworkEstimator"]
 

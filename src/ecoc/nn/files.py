@@ -18,13 +18,12 @@ from ecoc._checks import check_int, check_number
 from ecoc.codes import Codebook
 from ecoc.codes.files import read_json, to_bytes
 from ecoc.errors import EcocError, FileFormatError, InvalidInputError
-from ecoc.nn._tensors import read_tensors, write_tensors
-from ecoc.nn.architectures import Factory, InputFormat
 from ecoc.nn.base import NetworkEstimator
-from ecoc.nn.classifier import ECOCNetworkClassifier
+from ecoc.nn.classifier import ECOCNetworkClassifier, MulticlassTwin
 from ecoc.nn.network import NetworkClassifier
-from ecoc.nn.trainer import TrainingRecord
-from ecoc.nn.twin import MulticlassTwin
+from ecoc.nn.networks.architectures import Factory, InputFormat
+from ecoc.nn.training.checkpoints import read_tensors, write_tensors
+from ecoc.nn.training.trainer import TrainingRecord
 
 __all__ = ["load_model", "write_model"]
 

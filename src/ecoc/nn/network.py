@@ -10,14 +10,14 @@ from torch import nn
 
 from ecoc._checks import check_choice
 from ecoc.errors import InvalidInputError
-from ecoc.nn.architectures import Factory
 from ecoc.nn.base import Floats, NetworkEstimator
-from ecoc.nn.data import TrainingData
-from ecoc.nn.intervals import supports_intervals
-from ecoc.nn.objectives import ClassObjective
-from ecoc.nn.settings import Augmentation
-from ecoc.nn.strategies import NetworkSpec, Training, network_seed
-from ecoc.nn.trainer import TrainingRecord
+from ecoc.nn.networks.architectures import Factory
+from ecoc.nn.networks.intervals import supports_intervals
+from ecoc.nn.training.data import TrainingData
+from ecoc.nn.training.objectives import ClassObjective
+from ecoc.nn.training.settings import Augmentation
+from ecoc.nn.training.strategies import NetworkSpec, Training, network_seed
+from ecoc.nn.training.trainer import TrainingRecord
 
 __all__ = ["NetworkClassifier"]
 

@@ -1,10 +1,9 @@
 """The tables and figures of the paper: printed, measured again, judged and drawn."""
 
 from ecoc.paper.measuring import SCALES
-from ecoc.paper.record_files import read_records
 from ecoc.paper.records import Record
 from ecoc.paper.registry import PAPER_TABLES, paper_table
-from ecoc.paper.reproduction import Reproduction
+from ecoc.paper.reproduction import Reproduction, read_records
 from ecoc.paper.runner import ReproductionCounts, ReproductionProgress, reproduce
 from ecoc.paper.table import VERDICTS, Finding, PaperCell, PaperTable
 

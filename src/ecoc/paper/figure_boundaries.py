@@ -13,13 +13,18 @@ import numpy.typing as npt
 
 from ecoc._checks import check_int
 from ecoc.errors import FileFormatError, InvalidInputError
-from ecoc.paper.codebooks import CODEBOOK_TITLES, paper_codebook
-from ecoc.paper.comparison import FigureColumn, side_by_side
 from ecoc.paper.drawings import Drawing, region_drawing
-from ecoc.paper.measuring import Measurement, Workspace, draw
+from ecoc.paper.measuring import (
+    CODEBOOK_TITLES,
+    Measurement,
+    Workspace,
+    accuracies,
+    draw,
+    paper_codebook,
+    paper_decoding,
+)
 from ecoc.paper.records import Results
-from ecoc.paper.svm import accuracies, paper_decoding
-from ecoc.paper.table import PaperCell, PaperTable, RecordForm
+from ecoc.paper.table import FigureColumn, PaperCell, PaperTable, RecordForm, side_by_side
 
 __all__ = ["FIGURE_BOUNDARIES", "pack", "unpack"]
 

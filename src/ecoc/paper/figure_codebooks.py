@@ -9,19 +9,19 @@ from typing import Any
 from ecoc._checks import check_int
 from ecoc.codes import Codebook, exhaustive
 from ecoc.errors import InvalidInputError
-from ecoc.paper.codebooks import CODEBOOK_TITLES, paper_codebook
-from ecoc.paper.comparison import FigureColumn, side_by_side
 from ecoc.paper.drawings import Drawing, codebook_drawing
-from ecoc.paper.measuring import Measurement, Workspace
+from ecoc.paper.measuring import CODEBOOK_TITLES, Measurement, Workspace, paper_codebook
 from ecoc.paper.records import Results
 from ecoc.paper.table import (
     MAX_NUMBER,
     Claim,
+    FigureColumn,
     PaperCell,
     PaperTable,
     RecordForm,
     Verdict,
     check_rows,
+    side_by_side,
 )
 
 __all__ = ["FIGURE_CODEBOOKS"]

@@ -9,20 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_number
-from ecoc.paper.comparison import FigureColumn, side_by_side
 from ecoc.paper.drawings import Drawing, matrix_drawing
 from ecoc.paper.measuring import Measurement, Workspace
-from ecoc.paper.networks import image_samples, setup_of, trained
 from ecoc.paper.records import Figures, Results
 from ecoc.paper.table import (
     MAX_NUMBER,
     Claim,
+    FigureColumn,
     PaperCell,
     PaperTable,
     RecordForm,
     Verdict,
     check_rows,
+    side_by_side,
 )
+from ecoc.paper.tables6and7 import image_samples, setup_of, trained
 
 if TYPE_CHECKING:
     from ecoc.nn import ECOCNetworkClassifier

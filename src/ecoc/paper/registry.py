@@ -14,10 +14,8 @@ from ecoc.paper.table2 import TABLE2
 from ecoc.paper.table3 import TABLE3
 from ecoc.paper.table4 import TABLE4
 from ecoc.paper.table5 import TABLE5
-from ecoc.paper.table6 import TABLE6
-from ecoc.paper.table7 import TABLE7
-from ecoc.paper.table8 import TABLE8
-from ecoc.paper.table9 import TABLE9
+from ecoc.paper.tables6and7 import TABLE6, TABLE7
+from ecoc.paper.tables8and9 import TABLE8, TABLE9
 
 __all__ = ["PAPER_TABLES", "paper_table", "tables_named"]
 

@@ -18,9 +18,9 @@ from ecoc._version import __version__
 from ecoc.datasets import DatasetNotFoundError
 from ecoc.errors import EcocError, InvalidInputError, MissingDependencyError
 from ecoc.paper.measuring import Workspace, silent
-from ecoc.paper.record_files import RECORDS_FILE, RecordWriter, read_records
 from ecoc.paper.records import Record, identity, latest
 from ecoc.paper.registry import tables_named
+from ecoc.paper.reproduction import RECORDS_FILE, RecordWriter, read_records
 from ecoc.paper.table import PaperCell, PaperTable
 
 __all__ = ["ReproductionCounts", "ReproductionProgress", "reproduce"]

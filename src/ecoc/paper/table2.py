@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import time
 
-from ecoc.paper.comparison import FigureColumn, side_by_side
 from ecoc.paper.drawings import Drawing, Line, line_drawing
 from ecoc.paper.measuring import Measurement, Workspace
 from ecoc.paper.records import Results
-from ecoc.paper.table import Claim, PaperCell, PaperTable, RecordForm, Verdict
+from ecoc.paper.table import (
+    Claim,
+    FigureColumn,
+    PaperCell,
+    PaperTable,
+    RecordForm,
+    Verdict,
+    side_by_side,
+)
 
 __all__ = ["TABLE2"]
 

@@ -5,12 +5,28 @@ from __future__ import annotations
 from ecoc._workers import tethered
 from ecoc.codes import Codebook
 from ecoc.datasets import make_toy
-from ecoc.paper.codebooks import CODEBOOK_TITLES, paper_codebook
-from ecoc.paper.comparison import FigureColumn, side_by_side
-from ecoc.paper.measuring import Measurement, Samples, Workspace, draw, summarise
+from ecoc.paper.measuring import (
+    CODEBOOK_TITLES,
+    Measurement,
+    Samples,
+    Workspace,
+    accuracies,
+    draw,
+    fit,
+    paper_codebook,
+    summarise,
+)
 from ecoc.paper.records import Results
-from ecoc.paper.svm import accuracies, fit
-from ecoc.paper.table import Claim, PaperCell, PaperTable, RecordForm, Verdict, first_or_not
+from ecoc.paper.table import (
+    Claim,
+    FigureColumn,
+    PaperCell,
+    PaperTable,
+    RecordForm,
+    Verdict,
+    first_or_not,
+    side_by_side,
+)
 
 __all__ = ["TABLE3"]
 

@@ -9,12 +9,28 @@ from typing import Any
 import numpy as np
 
 from ecoc._workers import tethered
-from ecoc.paper.codebooks import CODEBOOK_TITLES, PAPER_CODEBOOKS, paper_codebook
-from ecoc.paper.comparison import FigureColumn, side_by_side
-from ecoc.paper.measuring import Measurement, Samples, Workspace, summarise
+from ecoc.paper.measuring import (
+    CODEBOOK_TITLES,
+    PAPER_CODEBOOKS,
+    Measurement,
+    Samples,
+    Workspace,
+    accuracies,
+    fit,
+    paper_codebook,
+    summarise,
+)
 from ecoc.paper.records import Results
-from ecoc.paper.svm import accuracies, fit
-from ecoc.paper.table import Claim, PaperCell, PaperTable, RecordForm, Verdict, first_or_not
+from ecoc.paper.table import (
+    Claim,
+    FigureColumn,
+    PaperCell,
+    PaperTable,
+    RecordForm,
+    Verdict,
+    first_or_not,
+    side_by_side,
+)
 
 __all__ = ["TABLE4"]
 

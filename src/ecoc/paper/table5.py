@@ -5,12 +5,29 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ecoc.paper.codebooks import CODEBOOK_TITLES, PAPER_CODEBOOKS, paper_codebook
-from ecoc.paper.comparison import FigureColumn, side_by_side
-from ecoc.paper.measuring import Measurement, Samples, Workspace, draw, proportion_error
+from ecoc.paper.measuring import (
+    CODEBOOK_TITLES,
+    PAPER_CODEBOOKS,
+    Measurement,
+    Samples,
+    Workspace,
+    accuracies,
+    draw,
+    fit,
+    paper_codebook,
+    proportion_error,
+)
 from ecoc.paper.records import Results
-from ecoc.paper.svm import accuracies, fit
-from ecoc.paper.table import Claim, PaperCell, PaperTable, RecordForm, Verdict, first_or_not
+from ecoc.paper.table import (
+    Claim,
+    FigureColumn,
+    PaperCell,
+    PaperTable,
+    RecordForm,
+    Verdict,
+    first_or_not,
+    side_by_side,
+)
 
 __all__ = ["TABLE5"]
 

@@ -20,7 +20,7 @@ from ecoc.robustness.attacks import (
     ParticleSwarm,
     Square,
 )
-from ecoc.robustness.attacks.losses import ATTACK_LOSSES
+from ecoc.robustness.attacks.base import ATTACK_LOSSES
 from ecoc.robustness.certificates import Certification, Smoothing, certified_radii, certify
 from ecoc.robustness.columns import torch_columns
 from ecoc.robustness.correlation import AttackedCorrelation, adversarial_error_correlation

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from ecoc.errors import UnsupportedError
-from ecoc.multiclass.pipelines import open_pipeline
+from ecoc.multiclass.data import open_pipeline
 from ecoc.robustness.threat import Floats
 
 __all__ = ["DIFFERENTIABLE_KERNELS", "AffineMap", "KernelMachine", "torch_columns"]

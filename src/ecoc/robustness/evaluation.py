@@ -28,12 +28,13 @@ from ecoc._checks import (
 from ecoc.errors import InvalidInputError, UnsupportedError, VerificationError
 from ecoc.robustness.attacks import Neighbours, Noise
 from ecoc.robustness.attacks.base import as_samples, batches
-from ecoc.robustness.masking import Evidence, masking_signs
 from ecoc.robustness.models import AttackedModel, attacked_model
 from ecoc.robustness.protocols import (
     PROTOCOLS,
     AttackStage,
+    Evidence,
     Protocol,
+    masking_signs,
     paper_stage,
     strong_stages,
 )

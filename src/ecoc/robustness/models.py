@@ -16,9 +16,9 @@ from ecoc._checks import listing
 from ecoc.codes import Codebook
 from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.multiclass import Decoder, LossBased, SelfHealing
-from ecoc.multiclass.pipelines import open_pipeline, transformed
+from ecoc.multiclass.data import open_pipeline, transformed
 from ecoc.nn.decoder import CodeDecoder
-from ecoc.nn.layers import ColumnEnsemble
+from ecoc.nn.networks.architectures import ColumnEnsemble
 from ecoc.robustness.columns import AffineMap, torch_columns
 from ecoc.robustness.threat import Floats
 

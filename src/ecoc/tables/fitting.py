@@ -1,6 +1,5 @@
 """From a table to a trained, cross-validated classifier beside the usual ones."""
 
-# ruff: noqa: N803, N806  # X and C are what scikit-learn calls them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
@@ -13,8 +12,9 @@ import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from ecoc._checks import listing
+from ecoc._checks import check_choice, check_number, listing
 from ecoc.codes import Codebook, make_code
+from ecoc.errors import InvalidInputError
 from ecoc.multiclass import ECOCClassifier
 from ecoc.multiclass.decoders.base import Floats
 from ecoc.multiclass.diagnostics import (
@@ -27,12 +27,127 @@ from ecoc.multiclass.diagnostics import (
     compare_on_folds,
     unwrapped,
 )
-from ecoc.tables.features import encode, find_features, read_labels
-from ecoc.tables.learners import Learner, make_learner
+from ecoc.tables.features import Table, check_table, encode, find_features, read_labels
 from ecoc.tables.model import TableModel
-from ecoc.tables.reading import Table, check_table
 
-__all__ = ["HeldOut", "TableFit", "fit_table"]
+__all__ = ["LEARNERS", "HeldOut", "Learner", "TableFit", "fit_table", "make_learner"]
+
+
+# ruff: noqa: N803  # C is what scikit-learn calls it
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A binary learner, not fitted.
+
+    Attributes
+    ----------
+    estimator : object
+        A classifier or a regressor of scikit-learn's kind.
+    scaled : bool
+        Whether features should be brought to one scale for it.
+    """
+
+    estimator: Any
+    scaled: bool
+
+
+@dataclass(frozen=True)
+class _Kind:
+    make: Callable[..., Any]
+    scaled: bool = True
+    takes: tuple[str, ...] = ()
+
+
+def _svm(**settings: Any) -> Any:
+    from sklearn.svm import SVC
+
+    return SVC(**settings)
+
+
+def _linear_svm(**settings: Any) -> Any:
+    from sklearn.svm import LinearSVC
+
+    return LinearSVC(max_iter=10_000, **settings)
+
+
+def _logistic(**settings: Any) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=1000, **settings)
+
+
+def _kernel_ridge(**settings: Any) -> Any:
+    from ecoc.multiclass.joint.kernel_ridge import KernelRidgeColumns
+
+    return KernelRidgeColumns(**settings)
+
+
+def _tree() -> Any:
+    from sklearn.tree import DecisionTreeClassifier
+
+    return DecisionTreeClassifier()
+
+
+def _forest() -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier()
+
+
+def _naive_bayes() -> Any:
+    from sklearn.naive_bayes import GaussianNB
+
+    return GaussianNB()
+
+
+_KINDS = {
+    "svm": _Kind(_svm, takes=("C", "gamma")),
+    "kernel-ridge": _Kind(_kernel_ridge, takes=("gamma",)),
+    "tree": _Kind(_tree, scaled=False),
+    "forest": _Kind(_forest, scaled=False),
+    "logistic": _Kind(_logistic, takes=("C",)),
+    "linear-svm": _Kind(_linear_svm, takes=("C",)),
+    "naive-bayes": _Kind(_naive_bayes, scaled=False),
+}
+
+LEARNERS = tuple(_KINDS)
+"""The names that a learner can be asked for by."""
+
+
+def make_learner(name: str, *, C: float | None = None, gamma: float | None = None) -> Learner:
+    """Make a binary learner.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`LEARNERS`: a support vector machine with a Gaussian kernel, least
+        squares with the same kernel, a decision tree, a forest of 100, logistic regression,
+        a linear support vector machine, or naive Bayes with Gaussian features.
+    C, gamma : float, optional
+        The price of errors, and the kernel's parameter, for the learners that have them.
+
+    Examples
+    --------
+    >>> make_learner("svm", C=10.0)
+    Learner(estimator=SVC(C=10.0), scaled=True)
+    """
+    kind = _KINDS[check_choice("learner", name, LEARNERS)]
+    settings = {
+        key: check_number(key, value)
+        for key, value in (("C", C), ("gamma", gamma))
+        if value is not None
+    }
+    for key, value in settings.items():
+        if key not in kind.takes:
+            having = ", ".join(other for other, its in _KINDS.items() if key in its.takes)
+            raise InvalidInputError(f"{key} is a setting of {having}, not of {name}.")
+        if value <= 0:
+            raise InvalidInputError(f"{key} must be above 0, not {value:g}.")
+    return Learner(kind.make(**settings), kind.scaled)
+
+
+# ruff: noqa: N803, N806  # X and C are what scikit-learn calls them
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,13 +277,13 @@ def fit_table(
     Parameters
     ----------
     table : Table
-        See :func:`ecoc.tables.reading.read_table`.
+        See :func:`ecoc.tables.features.read_table`.
     target : str
         The column with the classes.
     codebook, n_columns, decoding, calibration, n_jobs
         As for :class:`ecoc.multiclass.ECOCClassifier`.
     learner, C, gamma
-        As for :func:`ecoc.tables.learners.make_learner`.
+        As for :func:`ecoc.tables.fitting.make_learner`.
     n_folds, n_repeats : int
         The cross-validation.
     random_state : int, default=0

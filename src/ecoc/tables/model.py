@@ -14,8 +14,7 @@ from ecoc.errors import InvalidInputError
 from ecoc.multiclass import ECOCClassifier
 from ecoc.multiclass.decoders.base import Floats
 from ecoc.multiclass.diagnostics import unwrapped
-from ecoc.tables.features import Encoded, Feature, encode
-from ecoc.tables.reading import Table, check_table
+from ecoc.tables.features import Encoded, Feature, Table, check_table, encode
 
 __all__ = ["Predictions", "TableModel"]
 

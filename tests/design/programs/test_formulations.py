@@ -17,7 +17,7 @@ from ecoc.design.programs import (
     build_ip3,
     program_size,
 )
-from ecoc.design.programs.objectives import averaging_limit
+from ecoc.design.programs.rows import averaging_limit
 from ecoc.design.solvers import Status, solve
 from ecoc.errors import InvalidInputError
 

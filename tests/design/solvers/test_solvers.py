@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from ecoc.design.programs import ProgramOptions, build_ip3
 from ecoc.design.programs.linear_program import LinearProgram, NameBlock, Names
 from ecoc.design.solvers import ProgressPoint, Status, Tolerances, available_solvers, call, solve
-from ecoc.design.solvers.session import Outcome, Session, Settings
+from ecoc.design.solvers.base import Outcome, Session, Settings
 from ecoc.errors import InvalidInputError, MissingDependencyError, SolverError
 
 SOLVERS = [

@@ -6,8 +6,8 @@ from tests.robustness.networks import Scaled, ordinary, samples
 
 from ecoc.errors import InvalidInputError
 from ecoc.robustness import APGD, FGSM, PGD, EveryTarget
+from ecoc.robustness.attacks.base import ATTACK_LOSSES
 from ecoc.robustness.attacks.gradient import _checkpoints
-from ecoc.robustness.attacks.losses import ATTACK_LOSSES
 
 
 @pytest.mark.parametrize(("norm", "box"), CASES)

@@ -9,8 +9,8 @@ from torch import nn
 
 from ecoc.errors import InvalidInputError
 from ecoc.robustness.certificates import crown
+from ecoc.robustness.certificates.bounds import IntervalBounds
 from ecoc.robustness.certificates.crown import CrownBounds
-from ecoc.robustness.certificates.ibp import IntervalBounds
 from ecoc.robustness.certificates.linear import LinearBounds
 from ecoc.robustness.threat import Region
 

@@ -13,7 +13,7 @@ from math import comb
 from typing import Any
 
 from ecoc.bounds.checking.reading import RejectedError, field, integer, integers, record, text
-from ecoc.bounds.known import KNOWN_SIZES
+from ecoc.bounds.problem import KNOWN_SIZES
 
 __all__ = ["Family", "check_words"]
 

@@ -9,7 +9,7 @@ from ecoc._checks import check_choice, check_int
 from ecoc.codes.columns import MAX_CLASSES, column_counts_by_weight
 from ecoc.design.problem import MAX_SCANNED_CLASSES, DesignProblem, balance_limit
 from ecoc.design.programs.linear_program import ProgramSize
-from ecoc.design.programs.objectives import parity_matters
+from ecoc.design.programs.rows import parity_matters
 from ecoc.errors import InvalidInputError, TooLargeError
 
 __all__ = ["MAX_PROGRAM_BYTES", "check_size", "job_size", "parity_pays", "program_size"]

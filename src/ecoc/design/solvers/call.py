@@ -11,8 +11,15 @@ import numpy.typing as npt
 
 from ecoc._checks import check_choice, check_int, check_number
 from ecoc.design.programs.linear_program import FloatArray, LinearProgram
-from ecoc.design.solvers.result import ProgressPoint, SolverResult, Status, Tolerances
-from ecoc.design.solvers.session import Outcome, Session, Settings
+from ecoc.design.solvers.base import (
+    Outcome,
+    ProgressPoint,
+    Session,
+    Settings,
+    SolverResult,
+    Status,
+    Tolerances,
+)
 from ecoc.errors import InvalidInputError, SolverError
 
 __all__ = ["available_solvers", "solve", "tidy_bound"]

@@ -8,8 +8,7 @@ import numpy as np
 
 from ecoc._checks import require
 from ecoc.design.programs.linear_program import LinearProgram
-from ecoc.design.solvers.result import Status, Tolerances
-from ecoc.design.solvers.session import Outcome, Session, absolute_gap
+from ecoc.design.solvers.base import Outcome, Session, Status, Tolerances, absolute_gap
 from ecoc.errors import SolverError
 
 __all__ = ["solve_gurobi"]

@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from ecoc._checks import require
 from ecoc.design.programs.linear_program import LinearProgram
-from ecoc.design.solvers.result import Status, Tolerances
-from ecoc.design.solvers.session import Outcome, Session
+from ecoc.design.solvers.base import Outcome, Session, Status, Tolerances
 from ecoc.errors import SolverError
 
 __all__ = ["solve_scip"]

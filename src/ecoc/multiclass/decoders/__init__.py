@@ -2,16 +2,18 @@
 
 from ecoc.multiclass.decoders.base import Decoder, FunctionDecoder
 from ecoc.multiclass.decoders.distances import (
+    LOSSES,
     AttenuatedEuclidean,
     Euclidean,
     Hamming,
     InverseHamming,
+    LossBased,
+    LossWeighted,
     Votes,
     hamming_margin,
 )
 from ecoc.multiclass.decoders.healing import SelfHealing
 from ecoc.multiclass.decoders.learned import Learned
-from ecoc.multiclass.decoders.losses import LOSSES, LossBased, LossWeighted
 from ecoc.multiclass.decoders.names import DECODERS, automatic_decoder, make_decoder
 from ecoc.multiclass.decoders.probabilities import (
     Coupling,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ecoc._checks import check_int
 from ecoc.multiclass.decoders.base import Decoder, Floats, as_scores
-from ecoc.multiclass.decoders.losses import LossBased, total_loss
+from ecoc.multiclass.decoders.distances import LossBased, total_loss
 
 __all__ = ["SelfHealing"]
 

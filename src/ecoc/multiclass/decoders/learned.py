@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int
+from ecoc._workers import one_thread_for
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass._parallel import one_thread_for
 from ecoc.multiclass.decoders.base import Decoder, Floats, Needs
 
 __all__ = ["Learned", "softmax", "stratified_folds"]

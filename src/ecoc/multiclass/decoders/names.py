@@ -9,15 +9,17 @@ import numpy as np
 from ecoc._checks import check_choice
 from ecoc.multiclass.decoders.base import Decoder, FunctionDecoder
 from ecoc.multiclass.decoders.distances import (
+    LOSSES,
     AttenuatedEuclidean,
     Euclidean,
     Hamming,
     InverseHamming,
+    LossBased,
+    LossWeighted,
     Votes,
 )
 from ecoc.multiclass.decoders.healing import SelfHealing
 from ecoc.multiclass.decoders.learned import Learned
-from ecoc.multiclass.decoders.losses import LOSSES, LossBased, LossWeighted
 from ecoc.multiclass.decoders.probabilities import Coupling, Soft
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int, check_number
-from ecoc.multiclass._parallel import one_thread_for
+from ecoc._workers import one_thread_for
 from ecoc.multiclass.decoders.base import CHUNK, Decoder, Floats
 
 __all__ = ["Coupling", "Soft", "couple", "coupling_loss", "normalise_rows"]

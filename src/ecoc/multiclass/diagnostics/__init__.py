@@ -5,15 +5,17 @@ on. The result classes make themselves from plain arrays too (`from_scores`,
 `from_predictions`), whatever trained the columns.
 """
 
-from ecoc.multiclass.diagnostics._outcomes import unwrapped
 from ecoc.multiclass.diagnostics.boundaries import DecisionBoundaries, decision_boundaries
 from ecoc.multiclass.diagnostics.columns import (
     ColumnErrors,
     ColumnUsefulness,
     ConfusionByDistance,
+    ErrorCorrelation,
     column_errors,
     column_usefulness,
     confusion_by_distance,
+    error_correlation,
+    unwrapped,
 )
 from ecoc.multiclass.diagnostics.comparison import (
     Comparison,
@@ -21,7 +23,6 @@ from ecoc.multiclass.diagnostics.comparison import (
     check_folds,
     compare_on_folds,
 )
-from ecoc.multiclass.diagnostics.correlation import ErrorCorrelation, error_correlation
 
 __all__ = [
     "ColumnErrors",

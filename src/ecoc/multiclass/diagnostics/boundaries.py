@@ -13,7 +13,7 @@ from ecoc._checks import check_int, check_number
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.decoders.base import Floats
 from ecoc.multiclass.diagnostics import plotting
-from ecoc.multiclass.diagnostics._outcomes import target_rows, unwrapped
+from ecoc.multiclass.diagnostics.columns import target_rows, unwrapped
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

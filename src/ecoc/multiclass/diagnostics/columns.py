@@ -1,19 +1,22 @@
 """Columns that are wrong, columns that are of use, and the classes that they confuse."""
 
-# ruff: noqa: N803  # X is what scikit-learn calls it
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
 
 from ecoc._checks import listing
+from ecoc.codes import Codebook
 from ecoc.codes.measures import distances as codeword_distances
+from ecoc.errors import InvalidInputError
+from ecoc.multiclass.data import open_pipeline, transformed
 from ecoc.multiclass.decoders.base import Decoder, Floats, as_scores
 from ecoc.multiclass.diagnostics import plotting
-from ecoc.multiclass.diagnostics._outcomes import as_targets, look, one_hot, outcomes, ratio
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,10 +26,122 @@ __all__ = [
     "ColumnErrors",
     "ColumnUsefulness",
     "ConfusionByDistance",
+    "ErrorCorrelation",
     "column_errors",
     "column_usefulness",
     "confusion_by_distance",
+    "error_correlation",
 ]
+
+
+# ruff: noqa: N803  # X is what scikit-learn calls it
+
+
+class CodeModel(Protocol):
+    """A fitted classifier that has a codebook, whatever its columns are."""
+
+    classes_: npt.NDArray[Any]
+    codebook_: Codebook
+
+    @property
+    def decoder_(self) -> Decoder:
+        """What predicts from the scores of the columns."""
+
+    def column_scores(self, X: Any) -> Floats:
+        """The scores of the columns, positive on the +1 side."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a fitted classifier makes of labelled samples."""
+
+    model: CodeModel
+    scores: Floats
+    targets: npt.NDArray[np.intp]
+
+    @property
+    def matrix(self) -> npt.NDArray[np.int8]:
+        """The codebook."""
+        return self.model.codebook_.matrix
+
+
+def look(model: Any, X: Any, y: Any) -> Look:
+    classifier, features = unwrapped(model, X)
+    scores = classifier.column_scores(features)
+    return Look(classifier, scores, target_rows(classifier, y, len(scores)))
+
+
+def unwrapped(model: Any, X: Any) -> tuple[CodeModel, Any]:
+    """The classifier at the end of a pipeline, and the features as they reach it."""
+    transformers, classifier = open_pipeline(model)
+    if not hasattr(type(classifier), "column_scores"):
+        raise InvalidInputError(
+            "model must be an ECOCClassifier, an ECOCNetworkClassifier or a pipeline that ends in "
+            f"one of them, not {type(classifier).__name__}."
+        )
+    check_is_fitted(classifier)
+    return classifier, transformed(transformers, X)
+
+
+def target_rows(model: CodeModel, y: Any, n_samples: int) -> npt.NDArray[np.intp]:
+    """The row of the codebook for each label."""
+    labels = np.asarray(y).ravel()
+    if len(labels) != n_samples:
+        raise InvalidInputError(
+            f"X and y must have the same number of samples, not {n_samples} and {len(labels)}."
+        )
+    known = np.isin(labels, model.classes_)
+    if not known.all():
+        raise InvalidInputError(
+            f"y must hold only classes that the model knows; it does not know "
+            f"{listing(np.unique(labels[~known]).tolist())}."
+        )
+    return np.searchsorted(model.classes_, labels)
+
+
+def outcomes(
+    scores: npt.ArrayLike, matrix: npt.ArrayLike, targets: npt.ArrayLike
+) -> tuple[Floats, npt.NDArray[np.intp], Floats, Floats]:
+    """Codebook, targets, and for each sample and column whether it is wrong and counted."""
+    values, code = as_scores(scores, matrix)
+    rows = as_targets(targets, len(values), len(code))
+    agreement = code[rows] * values
+    counted = (code[rows] != 0) & ~np.isnan(values)
+    return code, rows, (counted & ~(agreement > 0)).astype(np.float64), counted.astype(np.float64)
+
+
+def as_targets(
+    targets: npt.ArrayLike, n_samples: int, n_classes: int, *, name: str = "targets"
+) -> npt.NDArray[np.intp]:
+    rows = np.asarray(targets)
+    if rows.shape != (n_samples,) or rows.dtype.kind not in "iu" or n_samples == 0:
+        raise InvalidInputError(
+            f"{name} must be whole numbers, one for each of {max(n_samples, 1)} or more samples; "
+            f"got shape {rows.shape} of {rows.dtype}."
+        )
+    if rows.min() < 0 or rows.max() >= n_classes:
+        raise InvalidInputError(
+            f"{name} must be rows of the codebook, 0 to {n_classes - 1}, not "
+            f"{rows.min()} to {rows.max()}."
+        )
+    return rows.astype(np.intp)
+
+
+def one_hot(rows: npt.NDArray[np.intp], n_classes: int) -> Floats:
+    members = np.zeros((len(rows), n_classes))
+    members[np.arange(len(rows)), rows] = 1
+    return members
+
+
+def ratio(part: Floats, whole: Floats) -> Floats:
+    """A quotient that is NaN where there is nothing to divide by."""
+    result = np.full(np.shape(whole), np.nan)
+    np.divide(part, whole, out=result, where=whole != 0)
+    return result
+
+
+# ruff: noqa: N803  # X is what scikit-learn calls it
+
 
 Counts = npt.NDArray[np.int64]
 
@@ -325,3 +440,123 @@ def confusion_by_distance(model: Any, X: Any, y: Any) -> ConfusionByDistance:
     seen = look(model, X, y)
     predicted = seen.model.decoder_(seen.scores, seen.matrix).argmax(axis=1)
     return ConfusionByDistance.from_predictions(predicted, seen.targets, seen.matrix)
+
+
+# ruff: noqa: N803  # X is what scikit-learn calls it
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ErrorCorrelation:
+    r"""Whether columns are wrong about the same samples.
+
+    For each pair of columns, over the samples that both use: with :math:`n_{11}` samples
+    that both get wrong, :math:`n_{00}` that both get right, and :math:`n_{10}, n_{01}` that
+    one of them gets wrong, the paper's measure [1]_ is
+    :math:`P = n_{11} / (n_{11} + n_{00})`, and the phi coefficient, the correlation of the
+    two indicators of error, is
+
+    .. math:: \varphi = \frac{n_{11} n_{00} - n_{10} n_{01}}
+        {\sqrt{(n_{11}+n_{10}) (n_{01}+n_{00}) (n_{11}+n_{01}) (n_{10}+n_{00})}} .
+
+    P grows with the error rates even if errors are independent: at a rate of 10 % it is then
+    1.2 %, at 40 % it is 31 %. `independent` tells what it would be. Phi is 0 for independent
+    errors at any rate.
+
+    Attributes
+    ----------
+    paper : array of shape (n_columns, n_columns)
+        P; NaN for pairs that are never right or wrong together, such as columns that share
+        no class. Its diagonal is the error rate.
+    phi : array of shape (n_columns, n_columns)
+        The phi coefficient; NaN where one of the two is always right, or always wrong, on
+        the samples that both use.
+    independent : array of shape (n_columns, n_columns)
+        What P would be for independent errors at the error rates of the pair; NaN as for P.
+    n_samples : array of int of shape (n_columns, n_columns)
+        The samples that both columns of a pair use.
+
+    References
+    ----------
+    .. [1] S. Gupta, S. Amin (2021). Integer programming-based error-correcting output code
+       design for robust classification, supplement. UAI.
+    """
+
+    paper: Floats
+    phi: Floats
+    independent: Floats
+    n_samples: npt.NDArray[np.int64]
+
+    @classmethod
+    def from_scores(
+        cls, scores: npt.ArrayLike, matrix: npt.ArrayLike, targets: npt.ArrayLike
+    ) -> ErrorCorrelation:
+        """Count from column scores; parameters as for `ColumnErrors.from_scores`.
+
+        Examples
+        --------
+        >>> scores = [[-1, -1], [-1, 1], [1, 1], [1, 1]]
+        >>> found = ErrorCorrelation.from_scores(scores, [[1, 1], [-1, 1], [1, -1]], [0, 0, 0, 0])
+        >>> found.paper[0, 1].round(3), found.independent[0, 1], found.phi[0, 1].round(3)
+        (np.float64(0.333), np.float64(0.25), np.float64(0.577))
+        >>> found
+        <ErrorCorrelation: 2 columns, mean phi 0.577, mean P 0.333>
+        """
+        _, _, wrong, counted = outcomes(scores, matrix, targets)
+        right = counted - wrong
+        n11, n00 = wrong.T @ wrong, right.T @ right
+        n10 = wrong.T @ right
+        n01 = n10.T
+        ones, zeros = n11 + n10, n01 + n00
+        margins = ones * zeros * ones.T * zeros.T
+        return cls(
+            paper=ratio(n11, n11 + n00),
+            phi=ratio(n11 * n00 - n10 * n01, np.sqrt(margins)),
+            independent=ratio(ones * ones.T, ones * ones.T + zeros * zeros.T),
+            n_samples=(ones + zeros).astype(np.int64),
+        )
+
+    @property
+    def mean_phi(self) -> float:
+        """The mean phi coefficient of the pairs that have one; NaN if none has."""
+        return _mean_of_pairs(self.phi)
+
+    @property
+    def mean_paper(self) -> float:
+        """The mean P of the pairs that have one; NaN if none has."""
+        return _mean_of_pairs(self.paper)
+
+    def plot(self, ax: Axes | Sequence[Axes] | None = None) -> Figure:
+        """Draw P and phi side by side, or phi alone into one axes; grey is NaN."""
+        return plotting.plot_error_correlation(self, ax)
+
+    def __repr__(self) -> str:
+        return (
+            f"<ErrorCorrelation: {len(self.phi)} columns, mean phi {self.mean_phi:.3f}, "
+            f"mean P {self.mean_paper:.3f}>"
+        )
+
+
+def error_correlation(model: Any, X: Any, y: Any) -> ErrorCorrelation:
+    """Find out whether columns are wrong about the same samples.
+
+    The parameters are those of :func:`ecoc.multiclass.diagnostics.column_errors`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.svm import SVC
+    >>> from ecoc.multiclass import ECOCClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ECOCClassifier(SVC(), codebook="one-vs-rest").fit(X[::2], y[::2])
+    >>> error_correlation(model, X[1::2], y[1::2]).phi[1:, 1:].round(2)
+    array([[1.  , 0.79],
+           [0.79, 1.  ]])
+    """
+    seen = look(model, X, y)
+    return ErrorCorrelation.from_scores(seen.scores, seen.matrix, seen.targets)
+
+
+def _mean_of_pairs(values: Floats) -> float:
+    pairs = values[np.triu_indices(len(values), 1)]
+    pairs = pairs[~np.isnan(pairs)]
+    return float(pairs.mean()) if len(pairs) else float("nan")

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
         ColumnErrors,
         ColumnUsefulness,
         ConfusionByDistance,
+        ErrorCorrelation,
     )
     from ecoc.multiclass.diagnostics.comparison import Comparison
-    from ecoc.multiclass.diagnostics.correlation import ErrorCorrelation
 
 __all__ = [
     "plot_column_errors",

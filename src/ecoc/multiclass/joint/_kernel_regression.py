@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
-from ecoc.multiclass._parallel import one_thread_for
+from ecoc._workers import one_thread_for
 from ecoc.multiclass.decoders.base import Floats
 
 __all__ = [

@@ -1,10 +1,9 @@
 """Attacks with one interface: with gradients, from scores, and from predicted classes alone."""
 
 from ecoc.robustness.attacks.base import Attack, AttackError, AttackResult
-from ecoc.robustness.attacks.black_box import SPSA, Neighbours, Noise, ParticleSwarm
+from ecoc.robustness.attacks.black_box import SPSA, Neighbours, Noise, ParticleSwarm, Square
 from ecoc.robustness.attacks.boundary import HopSkipJump
 from ecoc.robustness.attacks.gradient import APGD, FGSM, PGD, EveryTarget
-from ecoc.robustness.attacks.square import Square
 
 __all__ = [
     "APGD",

@@ -8,11 +8,176 @@ import torch
 from torch import Tensor
 
 from ecoc._checks import check_choice, check_int, check_number
-from ecoc.robustness.attacks.base import Attack, Search
-from ecoc.robustness.attacks.losses import ATTACK_LOSSES
-from ecoc.robustness.threat import unit
+from ecoc.robustness.attacks.base import ATTACK_LOSSES, Attack, Search
+from ecoc.robustness.threat import Ball, unit
 
-__all__ = ["SPSA", "Neighbours", "Noise", "ParticleSwarm"]
+__all__ = ["SPSA", "Neighbours", "Noise", "ParticleSwarm", "Square"]
+
+
+_HALVINGS = (0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8)
+"""The shares of all queries after which the windows get half as large."""
+
+
+@dataclass(frozen=True)
+class Square(Attack):
+    """Square attack (Andriushchenko et al. 2020): no gradients, so none to be masked.
+
+    Each query changes one window of the image, and the change stays if it raises the loss.
+    Flat features are treated as an image of one row.
+
+    Parameters
+    ----------
+    queries : int, default=1000
+        The most points that the model is asked about.
+    share : float, default=0.8
+        The share of the image that the first windows cover.
+    loss : {"margin", "cross-entropy", "dlr"}, default="margin"
+        What is raised, see :data:`ecoc.robustness.ATTACK_LOSSES`.
+
+    Examples
+    --------
+    >>> _ = torch.manual_seed(0)
+    >>> model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+    >>> x = torch.rand(10, 4)
+    >>> y = model(x).argmax(1)
+    >>> Square(queries=200)(model, x, y, epsilon=1.0)
+    <AttackResult: 10 of 10 broken>
+    """
+
+    queries: int = 1000
+    share: float = 0.8
+    loss: str = "margin"
+
+    def __post_init__(self) -> None:
+        check_int("queries", self.queries, minimum=1)
+        check_number("share", self.share, minimum=0, maximum=1)
+        check_choice("loss", self.loss, ATTACK_LOSSES)
+
+    def _run(self, search: Search) -> None:
+        rows = search.standing
+        generator = search.generator
+        ball = search.ball.take(rows)
+        image = _image_shape(ball.centre)
+        points = _first(ball, image, generator)
+        values = search.look(rows, points, self.loss)
+        for query in range(1, self.queries):
+            going = ~search.broken[rows]
+            if not going.any():
+                return
+            if not going.all():
+                rows, points, values = rows[going], points[going], values[going]
+                ball = search.ball.take(rows)
+            halvings = sum(query > self.queries * part for part in _HALVINGS)
+            # A bump needs some room.
+            least = 1 if ball.norm == "linf" else 3
+            window = _window(self.share / 2**halvings, image, least)
+            candidates = _changed(ball, points, image, window, generator)
+            found = search.look(rows, candidates, self.loss)
+            better = found > values
+            values = torch.where(better, found, values)
+            points[better] = candidates[better]
+
+
+def _image_shape(samples: Tensor) -> tuple[int, int, int]:
+    """Channels, height and width."""
+    shape = samples.shape[1:]
+    if len(shape) == 3:
+        return shape[0], shape[1], shape[2]
+    return (1, shape[0], shape[1]) if len(shape) == 2 else (1, 1, samples[0].numel())
+
+
+def _window(share: float, image: tuple[int, int, int], least: int = 1) -> tuple[int, int]:
+    """Height and width of a window that covers a share of the image."""
+    _, height, width = image
+    side = share * width if height == 1 else (share * height * width) ** 0.5
+    return min(max(round(side), least), height), min(max(round(side), least), width)
+
+
+def _first(ball: Ball, image: tuple[int, int, int], generator: torch.Generator) -> Tensor:
+    """Stripes for l_inf; for l_2 as many bumps as there is room for."""
+    n, (channels, height, width) = len(ball), image
+    if ball.norm == "linf":
+        change = _signs((n, channels, 1, width), generator).expand(n, *image)
+    else:
+        down, across = (max(side // 5, 1) for side in image[1:])
+        tiles = (n, channels, -(-height // down), -(-width // across))
+        signs = _signs(tiles, generator)
+        signs = signs.repeat_interleave(down, dim=2).repeat_interleave(across, dim=3)
+        bumps = _bump(down, across).repeat(tiles[2], tiles[3])
+        change = (signs * bumps)[:, :, :height, :width]
+        change = change / change.flatten(1).norm(dim=1)[:, None, None, None]
+    change = change.reshape(ball.centre.shape).to(ball.centre)
+    return ball.project(ball.centre + ball.epsilon * change)
+
+
+def _changed(
+    ball: Ball,
+    points: Tensor,
+    image: tuple[int, int, int],
+    window: tuple[int, int],
+    generator: torch.Generator,
+) -> Tensor:
+    """The points with another change in one window."""
+    n, channels = len(points), image[0]
+    change = (points - ball.centre).reshape(n, *image)
+    signs = _signs((n, channels, 1, 1), generator).to(change)
+    here, offsets = _place(n, image, window, generator, change.device)
+    if ball.norm == "linf":
+        change = torch.where(here, signs * ball.epsilon, change)
+    else:
+        # The new bump has what length its window and another one had, and what was unused.
+        there, _ = _place(n, image, window, generator, change.device)
+        bump = _bump(*window).to(change)
+        if window[0] == window[1] and bool(torch.rand((), generator=generator) < 0.5):
+            bump = bump.T
+        old = change * here
+        new = signs * bump[offsets] * here + old / _length(old).clamp(min=1e-12)
+        unused = ball.epsilon**2 - change.flatten(1).square().sum(1)[:, None, None, None]
+        room = _length(change * (here | there)).square() + unused.clamp(min=0) / channels
+        new = new / _length(new).clamp(min=1e-12) * room.sqrt()
+        change = torch.where(here, new, torch.where(there, 0.0, change))
+    return ball.project(ball.centre + change.reshape(points.shape))
+
+
+def _place(
+    n: int,
+    image: tuple[int, int, int],
+    window: tuple[int, int],
+    generator: torch.Generator,
+    device: torch.device,
+) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """A window for each sample: which pixels it has, and where in the window they are."""
+    places = []
+    for side, length in zip(window, image[1:], strict=True):
+        start = torch.randint(length - side + 1, (n, 1), generator=generator).to(device)
+        places.append(torch.arange(length, device=device) - start)
+    down, across = places[0][:, None, :, None], places[1][:, None, None, :]
+    inside = (down >= 0) & (down < window[0]) & (across >= 0) & (across < window[1])
+    return inside, (down.clamp(0, window[0] - 1), across.clamp(0, window[1] - 1))
+
+
+def _bump(height: int, width: int) -> Tensor:
+    """A hill beside a valley, each highest in its middle, together of length one."""
+    bump = torch.cat([-_hill(height, width // 2), _hill(height, width - width // 2)], dim=1)
+    return bump / bump.square().sum().sqrt()
+
+
+def _hill(height: int, width: int) -> Tensor:
+    down = (torch.arange(height) - height // 2).abs()[:, None]
+    across = (torch.arange(width) - width // 2).abs()[None, :]
+    away = torch.maximum(down, across)
+    sizes = torch.arange(max(height, width), 0, -1, dtype=torch.float32)
+    heights: Tensor = sizes.pow(-2).cumsum(0).flip(0)
+    return heights[away]
+
+
+def _signs(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
+    return 2.0 * torch.randint(2, shape, generator=generator) - 1
+
+
+def _length(change: Tensor) -> Tensor:
+    """The length of each channel."""
+    return change.square().sum(dim=(2, 3), keepdim=True).sqrt()
 
 
 @dataclass(frozen=True)

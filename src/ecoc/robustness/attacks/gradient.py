@@ -10,8 +10,7 @@ from torch import Tensor
 
 from ecoc._checks import check_choice, check_int, check_number
 from ecoc.errors import InvalidInputError
-from ecoc.robustness.attacks.base import Attack, Search
-from ecoc.robustness.attacks.losses import ATTACK_LOSSES
+from ecoc.robustness.attacks.base import ATTACK_LOSSES, Attack, Search
 from ecoc.robustness.threat import Ball, unit
 
 __all__ = ["APGD", "FGSM", "PGD", "EveryTarget"]

@@ -14,9 +14,13 @@ import numpy.typing as npt
 from ecoc._checks import RandomState, check_choice, check_int, check_number, check_random_state
 from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.multiclass import make_decoder
-from ecoc.nn.intervals import supports_intervals
-from ecoc.robustness.certificates.bounds import BoundsMaker, ColumnBounds, check_formulas
-from ecoc.robustness.certificates.certification import Certification
+from ecoc.nn.networks.intervals import supports_intervals
+from ecoc.robustness.certificates.bounds import (
+    BoundsMaker,
+    ColumnBounds,
+    IntervalBounds,
+    check_formulas,
+)
 from ecoc.robustness.certificates.crown import CrownBounds, affine_blocks
 from ecoc.robustness.certificates.decisions import (
     DecodingRule,
@@ -27,11 +31,11 @@ from ecoc.robustness.certificates.decisions import (
     pairs_stand,
     rule_of,
 )
-from ecoc.robustness.certificates.ibp import IntervalBounds
 from ecoc.robustness.certificates.linear import LinearBounds, linear_columns
 from ecoc.robustness.certificates.rbf import rbf_columns
 from ecoc.robustness.certificates.smoothing import SmoothedBounds, Smoothing, count_votes
 from ecoc.robustness.models import ModelAdapter, adapt
+from ecoc.robustness.result import Certification
 from ecoc.robustness.threat import Box, Floats, Norm, Region, check_epsilons
 
 __all__ = ["certified_radii", "certify"]
