@@ -67,7 +67,7 @@ def code(
         classes,
         estimator=estimator,
         n_columns=n_columns,
-        seed=seed,
+        random_state=seed,
         data=(split.X, targets),
     )
     return chosen.codebook.relabel(str(label) for label in classes)

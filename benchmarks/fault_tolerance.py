@@ -31,7 +31,8 @@ from _study import Records, Split, code, print_table, splits
 from ecoc.codes import Codebook, make_code
 from ecoc.datasets import load_dataset
 from ecoc.design import design_codebook
-from ecoc.multiclass import Decoder, ECOCClassifier, Hamming, LossBased, SelfHealing
+from ecoc.multiclass import ECOCClassifier
+from ecoc.multiclass.decoders import Decoder, Hamming, LossBased, SelfHealing
 
 SETS = ("glass", "ecoli", "yeast", "vowel", "segment", "pendigits", "soybean", "digits")
 SHARES = (0.1, 0.2, 0.3, 0.4)

@@ -98,7 +98,17 @@ def hard(smoke: bool) -> list[bool]:
 
 def methods(smoke: bool) -> list[bool]:
     """Every method, from 3 to 20,000 classes."""
-    sizes = [(3, 3), (10, 12), (20, 11), (64, 40), (300, 64), (1000, 128), (5000, 64), (20000, 64)]
+    sizes = [
+        (3, 3),
+        (10, 12),
+        (20, 11),
+        (64, 40),
+        (300, 64),
+        (1000, 128),
+        (3000, 64),
+        (5000, 64),
+        (20000, 64),
+    ]
     return [
         show({"k": k, "L": length, "method": method, "time_limit": 5})
         for k, length in (sizes[:1] if smoke else sizes)

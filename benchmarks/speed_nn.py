@@ -22,9 +22,9 @@ import torch
 from sklearn.datasets import load_digits
 
 from ecoc.datasets import load_dataset
-from ecoc.multiclass import column_errors, error_correlation
+from ecoc.multiclass.diagnostics import column_errors, error_correlation
 from ecoc.nn import ECOCNetworkClassifier
-from ecoc.robustness import PGD
+from ecoc.robustness.attacks import PGD
 
 TRAINED = {
     "sequential": {"strategy": "sequential"},

@@ -7,6 +7,10 @@ from collections import defaultdict
 from importlib.metadata import version
 from pathlib import Path
 
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+
 import ecoc
 from ecoc import errors
 
@@ -78,3 +82,37 @@ def test_no_class_and_no_public_constant_is_defined_twice():
 def test_a_design_problem_is_at_the_top():
     assert ecoc.DesignProblem is ecoc.design.DesignProblem
     assert ecoc.DesignProblem(10, 20).n_columns == 20
+
+
+def test_one_function_reads_whatever_was_saved(tmp_path):
+    code = ecoc.Codebook.from_rows(["+++", "+--", "-+-", "--+"], labels=list("abcd"))
+    for suffix in ("json", "csv", "npz"):
+        code.save(tmp_path / f"code.{suffix}")
+        assert ecoc.load(tmp_path / f"code.{suffix}") == code
+
+    design = ecoc.design_codebook(6, 10, random_state=0)
+    design.save(tmp_path / "design.json")
+    loaded = ecoc.load(tmp_path / "design.json")
+    assert isinstance(loaded, ecoc.Design)
+    assert loaded.codebook == design.codebook
+    assert loaded.certificate == design.certificate
+
+    samples, labels = load_iris(return_X_y=True)
+    model = ecoc.ECOCClassifier(GaussianNB()).fit(samples, labels)
+    model.save(tmp_path / "model.skops")
+    assert (ecoc.load(tmp_path / "model.skops").predict(samples) == model.predict(samples)).all()
+
+    network = ecoc.nn.NetworkClassifier("mlp", epochs=1, random_state=0).fit(samples, labels)
+    network.save(tmp_path / "model.safetensors")
+    assert (
+        ecoc.load(tmp_path / "model.safetensors").predict(samples) == network.predict(samples)
+    ).all()
+
+
+def test_what_cannot_be_loaded_is_named(tmp_path):
+    for name in ("missing.json", "missing.skops", "missing.safetensors"):
+        with pytest.raises(errors.FileFormatError, match="cannot be read"):
+            ecoc.load(tmp_path / name)
+    (tmp_path / "model.pkl").write_bytes(b"")
+    with pytest.raises(errors.EcocError, match=r"\.json"):
+        ecoc.load(tmp_path / "model.pkl")

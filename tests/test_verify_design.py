@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from tests.design.forgeries import FORGED
 
-from ecoc import Codebook, design_codebook, read_design
+from ecoc import Codebook, design_codebook
 from ecoc.bounds import BoundProblem, all_bounds, separation_bound, target_bound, words_bound
 from ecoc.codes import columns_to_matrix, one_vs_rest, write_codebook
-from ecoc.design import Design, DesignProblem, Status
+from ecoc.design import Design, DesignProblem, Status, read_design
 from ecoc.design.result import Certificate
 from ecoc.errors import EcocError
 

@@ -4,12 +4,14 @@
 libraries load when something first needs them.
 """
 
+import os
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
 from ecoc import codes, errors
 from ecoc._version import __version__
-from ecoc.codes import Codebook, read_codebook, write_codebook
+from ecoc.codes import Codebook
 
 _LAZY = {
     "bounds": "ecoc.bounds",
@@ -25,7 +27,6 @@ _LAZY = {
     "nn": "ecoc.nn",
     "paper": "ecoc.paper",
     "robustness": "ecoc.robustness",
-    "read_design": "ecoc.design:read_design",
     "graphs": "ecoc.graphs",
     "report": "ecoc.report",
     "tables": "ecoc.tables",
@@ -46,16 +47,72 @@ __all__ = [
     "design_codebook",
     "errors",
     "graphs",
+    "load",
     "multiclass",
     "nn",
     "paper",
-    "read_codebook",
-    "read_design",
     "report",
     "robustness",
     "tables",
-    "write_codebook",
 ]
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    trusted: Sequence[str] = (),
+    architecture: Callable[..., Any] | None = None,
+) -> Any:
+    """Read what ``save`` wrote: a codebook, a design, a classifier or a network.
+
+    Nothing in a file is run, and what a design claims is checked again.
+
+    Parameters
+    ----------
+    path : str or path
+        A ``.json``, ``.npz`` or ``.csv`` file of a codebook or design, a ``.skops`` file of a
+        classifier, or a ``.safetensors`` file of networks.
+    trusted : sequence of str
+        For classifiers: the full names of types from elsewhere to trust.
+    architecture : callable, optional
+        For networks: the factory that made them, if they were not made by name.
+
+    Returns
+    -------
+    Codebook, Design, ECOCClassifier, Pipeline, TableModel or a network of ``ecoc.nn``
+        What was saved.
+
+    Raises
+    ------
+    FileFormatError
+        If the file cannot be read or is none of these.
+    VerificationError
+        If a design claims what does not hold.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> code = Codebook.from_rows(["+++", "+--", "-+-", "--+"])
+    >>> with TemporaryDirectory() as folder:
+    ...     code.save(f"{folder}/code.json")
+    ...     load(f"{folder}/code.json") == code
+    True
+    """
+    suffix = os.path.splitext(os.fspath(path))[1].lower()  # noqa: PTH122  # pathlib is heavier
+    if suffix == ".skops":
+        from ecoc.multiclass import load_model
+
+        return load_model(path, trusted=trusted)
+    if suffix == ".safetensors":
+        from ecoc.nn import load_model as load_network
+
+        return load_network(path, architecture=architecture)
+    contents = codes.read_file(path)
+    if contents.certificate is None:
+        return contents.codebook
+    from ecoc.design import read_design
+
+    return read_design(path)
 
 
 def __getattr__(name: str) -> Any:

@@ -19,13 +19,13 @@ from ecoc.design import (
     METHODS,
     DesignProblem,
     Status,
-    available_solvers,
-    build_program,
     design_codebook,
     design_from_solution,
     jobs,
     portfolio,
 )
+from ecoc.design.programs import build_program
+from ecoc.design.solvers import available_solvers
 from ecoc.errors import (
     InfeasibleError,
     InvalidCodebookError,

@@ -8,14 +8,8 @@ import pytest
 from tests.design.forgeries import FORGED
 
 from ecoc.codes import dense_random, one_vs_rest, write_codebook, write_file
-from ecoc.design import (
-    Design,
-    DesignProblem,
-    Status,
-    design_codebook,
-    read_design,
-    unverified,
-)
+from ecoc.design import Design, DesignProblem, Status, design_codebook, read_design
+from ecoc.design.verification import unverified
 from ecoc.errors import (
     FileFormatError,
     InvalidInputError,

@@ -27,7 +27,8 @@ from tests.multiclass.cases import blobs
 from ecoc.codes import Codebook, exhaustive, one_vs_one, one_vs_rest, sparse_random
 from ecoc.design import design_codebook
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass import DECODERS, ColumnError, ECOCClassifier, Hamming, Learned
+from ecoc.multiclass import ColumnError, ECOCClassifier
+from ecoc.multiclass.decoders import DECODERS, Hamming, Learned
 
 
 @pytest.fixture(scope="module")

@@ -15,14 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.multiclass.cases import blobs
 
 from ecoc.codes import one_vs_one, one_vs_rest
-from ecoc.multiclass import (
-    ColumnError,
-    ColumnTask,
-    ECOCClassifier,
-    column_scores,
-    fit_columns,
-    score_method,
-)
+from ecoc.multiclass import ColumnError, ECOCClassifier
+from ecoc.multiclass.columns import ColumnTask, column_scores, fit_columns, score_method
 
 CLASSES = np.array(["ant", "bee", "cow", "dog"])
 

@@ -30,7 +30,8 @@ from tests.multiclass.cases import blobs
 from ecoc.codes import Codebook, one_vs_one
 from ecoc.design import design_codebook
 from ecoc.errors import FileFormatError, InvalidInputError
-from ecoc.multiclass import DECODERS, ECOCClassifier
+from ecoc.multiclass import ECOCClassifier
+from ecoc.multiclass.decoders import DECODERS
 from ecoc.multiclass.files import load_model, repeatable, save_model, sklearn_parts
 from ecoc.tables.features import Feature
 from ecoc.tables.fitting import LEARNERS, make_learner

@@ -8,7 +8,7 @@ import torch
 from sklearn.datasets import load_digits
 from torch import nn
 
-from ecoc.nn import resnet18
+from ecoc.nn.networks import resnet18
 
 TERNARY = np.array([[1, 1, 0], [1, -1, 1], [-1, 0, -1], [-1, 1, 1]], dtype=np.int8)
 """Four classes, and two columns that leave one of them out."""

@@ -11,7 +11,7 @@ from torch import nn
 
 from ecoc.codes import one_vs_one
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass import LossBased
+from ecoc.multiclass.decoders import LossBased
 from ecoc.nn import OUTPUTS, ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier
 
 QUICK = {"architecture": tiny_mlp, "epochs": 2, "learning_rate": 0.01, "random_state": 0}

@@ -10,7 +10,7 @@ from hypothesis import given
 from tests.multiclass.cases import decodings
 
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass import Soft
+from ecoc.multiclass.decoders import Soft
 from ecoc.nn import OUTPUTS, CodeDecoder
 
 DTYPES = [torch.float32, torch.float64]

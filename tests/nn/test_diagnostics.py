@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from tests.nn.cases import TERNARY, digits, tiny_mlp
 
-from ecoc.multiclass import (
+from ecoc.multiclass.diagnostics import (
     column_errors,
     column_usefulness,
     confusion_by_distance,

@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from torch import nn
 
 from ecoc.design import design_codebook
-from ecoc.multiclass import make_decoder
+from ecoc.multiclass.decoders import make_decoder
 from ecoc.nn import CodeDecoder
 
 

@@ -4,7 +4,8 @@ from tests.robustness.networks import CodeModel, codebook, columns, ordinary, sa
 
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.diagnostics import ErrorCorrelation
-from ecoc.robustness import PGD, View, adversarial_error_correlation
+from ecoc.robustness import View, adversarial_error_correlation
+from ecoc.robustness.attacks import PGD
 from ecoc.robustness.models import code_heads
 
 

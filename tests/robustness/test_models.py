@@ -9,7 +9,8 @@ from tests.robustness.networks import CodeModel, ordinary, samples
 
 from ecoc.codes import one_vs_one
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass import DECODERS, ECOCClassifier
+from ecoc.multiclass import ECOCClassifier
+from ecoc.multiclass.decoders import DECODERS
 from ecoc.nn import NetworkClassifier
 from ecoc.robustness import View
 from ecoc.robustness.models import as_view, attacked_model, code_heads, tempered

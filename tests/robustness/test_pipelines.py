@@ -19,7 +19,8 @@ from torch import nn
 from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.multiclass import ECOCClassifier
 from ecoc.multiclass.diagnostics import column_errors, error_correlation
-from ecoc.nn import ECOCNetworkClassifier, NetworkClassifier, mlp
+from ecoc.nn import ECOCNetworkClassifier, NetworkClassifier
+from ecoc.nn.networks import mlp
 from ecoc.robustness import (
     Smoothing,
     adversarial_error_correlation,

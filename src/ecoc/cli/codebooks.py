@@ -88,7 +88,7 @@ def show(
     """Show a codebook or a design: its matrix and its key figures."""
     from ecoc._limits import deadline
     from ecoc.codes import read_file
-    from ecoc.design import VERIFICATION_SECONDS
+    from ecoc.design.verification import VERIFICATION_SECONDS
 
     with deadline(VERIFICATION_SECONDS):
         found = read_file(file, allow_repeated_columns=allow_repeated_columns)
@@ -161,7 +161,7 @@ def _report(found: CodebookFile, design: Design | None, *, as_json: bool) -> dic
 
     report: dict[str, Any] = {"verified": True, "differences": []}
     if design is not None:
-        from ecoc.design import unverified
+        from ecoc.design.verification import unverified
 
         doubt = unverified(design)
         report |= {"verified": doubt is None, "unverified": doubt}
@@ -187,7 +187,7 @@ def _claimed_design(found: CodebookFile, file: str) -> Design | None:
 
 def _claim_text(design: Design) -> str:
     """What a file claims of its codebook, or what of it could not be checked."""
-    from ecoc.design import unverified
+    from ecoc.design.verification import unverified
 
     doubt = unverified(design)
     return design.verdict if doubt is None else f"NOT VERIFIED: {doubt}"

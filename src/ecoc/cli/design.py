@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-    from ecoc.design import Design, DesignProblem, ProgressPoint
+    from ecoc.design import Design, DesignProblem
+    from ecoc.design.solvers import ProgressPoint
 
 
 @click.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
@@ -379,6 +380,14 @@ class Codebook:
 
     def __hash__(self) -> int:
         return hash((self.matrix.shape, self.matrix.tobytes(), self.labels))
+
+    # ----------------------------------------------------------------- files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the codebook to a ``.json``, ``.csv`` or ``.npz`` file; ``ecoc.load`` reads it."""
+        from ecoc.codes.files import write_codebook
+
+        write_codebook(self, path)
 
     # ----------------------------------------------------------------- shows
 

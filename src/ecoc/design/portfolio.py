@@ -59,7 +59,7 @@ _MOST_QUICK_WORK = 1e11
 
 _MAX_ALL_COLUMNS = 16
 _SEARCHED_CLASSES = 20
-_MOST_SEARCHED_CLASSES = 5000
+_MOST_SEARCHED_CLASSES = 3000
 _SEARCH_BYTES = 40
 """The memory of a search for each pair of classes."""
 

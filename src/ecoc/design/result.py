@@ -383,7 +383,7 @@ class Design:
         if str(path).lower().endswith(".csv"):
             raise InvalidInputError(
                 "CSV has no room for a certificate. Save to .json or .npz, or write only the "
-                "codebook with write_codebook."
+                "codebook with codebook.save."
             )
         write_file(self.codebook, path, certificate=self.to_plain())
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import check_choice, check_int, listing
+from ecoc._checks import RandomState, check_choice, check_int, check_seed, listing
 from ecoc.codes import STANDARD_CODES, Codebook, make_code, read_codebook
 from ecoc.design import Design, design_codebook
 from ecoc.errors import InvalidInputError
@@ -79,7 +79,7 @@ def choose_codebook(
     *,
     estimator: object,
     n_columns: int | None = None,
-    seed: int | None = None,
+    random_state: RandomState = None,
     data: tuple[Any, npt.NDArray[np.intp]] | None = None,
 ) -> Choice:
     """Find the codebook that is meant.
@@ -94,8 +94,8 @@ def choose_codebook(
         The binary learner, for ``"auto"``.
     n_columns : int, optional
         The number of columns, for codes that come in several lengths.
-    seed : int, optional
-        For codes that need randomness.
+    random_state : int, Generator or None
+        The seed, for codes that need randomness.
     data : tuple of X and targets, optional
         The training data, for ``"similarity"``.
 
@@ -117,7 +117,7 @@ def choose_codebook(
             len(classes),
             estimator=estimator,
             n_columns=n_columns,
-            seed=seed,
+            seed=check_seed(random_state),
             data=data,
         )
     else:

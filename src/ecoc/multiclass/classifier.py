@@ -3,6 +3,7 @@
 # ruff: noqa: N803, N806  # X is what scikit-learn calls it
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -104,7 +105,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         and never more than there are different columns. Other codes have a length of their
         own. Where the length is not the one asked for, a warning and `codebook_reason_` say so.
     decoding : str, Decoder or callable, default="auto"
-        How column scores become a class: a name of :data:`ecoc.multiclass.DECODERS`, a
+        How column scores become a class: a name of :data:`ecoc.multiclass.decoders.DECODERS`, a
         decoder, or a function of scores (n_samples x n_columns) and codebook matrix that
         returns class scores. ``"auto"`` takes Hamming decoding where the learner gives
         labels alone, votes for one-vs-one, the mean loss over the columns that a class uses
@@ -118,7 +119,8 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Show a progress bar if standard error is a terminal, joblib's messages if not.
     probabilities : {"auto", "coupling", "normalised"}, default="auto"
         What `predict_proba` gives: the coupling of the columns' probabilities
-        (:func:`ecoc.multiclass.couple`), or the scores of equation 20 divided by their sum.
+        (:class:`ecoc.multiclass.decoders.Coupling`), or the scores of equation 20 divided by
+        their sum.
         ``"auto"`` is the coupling, or what the learned decoder says where that is used.
     calibration : {"sigmoid", "isotonic"}, optional
         Calibrate each column by cross-validation (`CalibratedClassifierCV`), for learners
@@ -314,7 +316,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             classes,
             estimator=self.estimator,
             n_columns=self.n_columns,
-            seed=self._seed_,
+            random_state=self._seed_,
             data=data,
         )
         choice.report()
@@ -419,7 +421,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """How many wrong columns the prediction for each sample can still absorb.
 
         The parameters are those of :meth:`predict`. A margin is counted for Hamming
-        decoding, see :func:`ecoc.multiclass.hamming_margin`: it is 0 where one column more
+        decoding, see :func:`ecoc.multiclass.decoders.hamming_margin`: it is 0 where one column more
         may change the decision, or where Hamming decoding prefers another class already.
         """
         scores = self._decision_scores(X, missing_columns)
@@ -500,6 +502,20 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             check_int("reject_below", self.reject_below, minimum=0)
             if self.reject_label is None:
                 raise InvalidInputError("reject_label must be given with reject_below.")
+
+    def save(self, path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> None:
+        """Write the fitted classifier to a ``.skops`` file; ``ecoc.load`` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        trusted : sequence of str
+            The full names of types from elsewhere that the classifier may have.
+        """
+        from ecoc.multiclass.files import save_model
+
+        save_model(self, path, trusted=trusted)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """What the learner asks of metadata, for scikit-learn's routing."""

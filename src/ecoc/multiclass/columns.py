@@ -490,7 +490,7 @@ def scores_with_gaps(
     erase : bool, default=False
         Take scores that are not finite for missing, instead of raising.
     n_jobs, verbose
-        As in :func:`ecoc.multiclass.column_scores`.
+        As in :func:`ecoc.multiclass.columns.column_scores`.
 
     Raises
     ------

@@ -45,7 +45,7 @@ def trained_decoder(
     method : {"decision_function", "predict_proba", "predict"}
         Where the scores come from.
     n_jobs, verbose
-        As in :func:`ecoc.multiclass.fit_columns`.
+        As in :func:`ecoc.multiclass.columns.fit_columns`.
     """
     if decoder.needs == "nothing":
         return decoder

@@ -235,9 +235,11 @@ _OWN_NAMES = (
 _MOVED = {
     **{
         f"ecoc.multiclass.{family}": f"ecoc.multiclass.decoders.{family}"
-        for family in ("distances", "healing", "learned", "losses", "probabilities")
+        for family in ("distances", "healing", "learned", "probabilities")
     },
+    "ecoc.multiclass.decoders.losses": "ecoc.multiclass.decoders.distances",
     "ecoc.multiclass.features": "ecoc.tables.features",
+    "ecoc.multiclass.losses": "ecoc.multiclass.decoders.distances",
     "ecoc.multiclass.kernel_ridge": "ecoc.multiclass.joint.kernel_ridge",
     "ecoc.multiclass.table_model": "ecoc.tables.model",
 }

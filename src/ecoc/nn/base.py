@@ -244,38 +244,12 @@ class NetworkEstimator(ClassifierMixin, BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a ``.safetensors`` file: weights and a description, no pickle.
 
-        Networks from a factory of your own are built by it again when the file is read.
+        ``ecoc.load`` reads it. Networks from a factory of your own are built by it again then.
         """
         from ecoc.nn.files import write_model
 
         check_is_fitted(self, "records_")
         write_model(self, path)
-
-    @classmethod
-    def load(
-        cls: type[_Estimator],
-        path: str | os.PathLike[str],
-        *,
-        architecture: str | Factory | None = None,
-    ) -> _Estimator:
-        """Read a model that :meth:`save` wrote.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-        architecture : callable, optional
-            The factory that made the networks, if they were not made by name.
-
-        Raises
-        ------
-        FileFormatError
-            If the file is not a whole model of this kind; the message says why.
-        """
-        from ecoc.nn.files import load_model
-
-        found: _Estimator = load_model(path, kind=cls, architecture=architecture)
-        return found
 
 
 def _name_of(thing: Any) -> str | None:

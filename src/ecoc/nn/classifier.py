@@ -15,15 +15,10 @@ from torch import nn
 from ecoc._checks import check_choice, listing
 from ecoc.codes import Codebook
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass import (
-    DECODERS,
-    Decoder,
-    choose_codebook,
-    couple,
-    hamming_margin,
-    make_decoder,
-)
+from ecoc.multiclass import choose_codebook
+from ecoc.multiclass.decoders import DECODERS, Decoder, hamming_margin, make_decoder
 from ecoc.multiclass.decoders.learned import softmax
+from ecoc.multiclass.decoders.probabilities import couple
 from ecoc.nn.base import Floats, NetworkEstimator
 from ecoc.nn.decoder import OUTPUTS, CodeDecoder
 from ecoc.nn.network import check_intervals
@@ -94,10 +89,10 @@ class ECOCNetworkClassifier(NetworkEstimator):
     patience : int, optional
         Stop a network that has not improved for this many epochs.
     decoding : {"auto", "soft", "normalised-logistic", "normalised-linear", "hamming"}
-        The decoder that predicts, by its name in :data:`ecoc.multiclass.DECODERS`. ``"auto"``,
-        the default, is ``"normalised-logistic"``, which weighs columns by their certainty; for
-        codes of +1 and -1 it decides as ``"normalised-linear"`` does. ``"soft"`` is equation 20
-        of Gupta & Amin (2021).
+        The decoder that predicts, by its name in :data:`ecoc.multiclass.decoders.DECODERS`.
+        ``"auto"``, the default, is ``"normalised-logistic"``, which weighs columns by their
+        certainty; for codes of +1 and -1 it decides as ``"normalised-linear"`` does.
+        ``"soft"`` is equation 20 of Gupta & Amin (2021).
     training : {"standard", "adversarial", "ibp"}, default="standard"
         ``"adversarial"`` trains on inputs that projected gradient steps made worse;
         ``"ibp"`` also on the worst case within interval bounds.
@@ -237,7 +232,7 @@ class ECOCNetworkClassifier(NetworkEstimator):
             self.classes_,
             estimator=self,
             n_columns=self.n_columns,
-            seed=seed,
+            random_state=seed,
             data=(flat, data.targets),
         )
         if choice.absent_classes:
@@ -343,7 +338,8 @@ class ECOCNetworkClassifier(NetworkEstimator):
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, coupled from those of the columns.
 
-        Their order can differ from that of the scores, see :func:`ecoc.multiclass.couple`.
+        Their order can differ from that of the scores, see
+        :class:`ecoc.multiclass.decoders.Coupling`.
         """
         logits = self.column_scores(X)
         return couple((np.tanh(logits / 2) + 1) / 2, self.codebook_.matrix)

@@ -18,7 +18,7 @@ OUTPUTS = ("soft", "log-soft", "normalised-logistic", "normalised-linear", "hamm
 """The forms in which a decoder scores classes; the largest score wins in each.
 
 All but ``"log-soft"``, which decides as ``"soft"`` does, are the names of decoders in
-:data:`ecoc.multiclass.DECODERS`.
+:data:`ecoc.multiclass.decoders.DECODERS`.
 """
 
 

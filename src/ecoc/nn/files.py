@@ -67,7 +67,6 @@ def write_model(model: NetworkEstimator, path: str | os.PathLike[str]) -> None:
 def load_model(
     path: str | os.PathLike[str],
     *,
-    kind: type[NetworkEstimator] | None = None,
     architecture: str | Factory | None = None,
 ) -> Any:
     """Read a model of any kind.
@@ -76,8 +75,6 @@ def load_model(
     ----------
     path : str or path
         The file.
-    kind : type, optional
-        The class that it has to be of.
     architecture : callable, optional
         The factory that made the networks, if they were not made by name.
 
@@ -108,8 +105,6 @@ def load_model(
         found = _CLASSES.get(metadata["estimator"])
         if found is None:
             raise ValueError(f"no estimator {metadata['estimator']!r} is known")
-        if kind is not None and found is not kind:
-            raise FileFormatError(f"{path}: holds a {found.__name__}, not a {kind.__name__}.")
         model = _restored(found, metadata, architecture)
         _fill(model, tensors)
     except FileFormatError:

@@ -154,6 +154,6 @@ def check_intervals(training: str, network: nn.Module) -> None:
     normalised = any(isinstance(layer, nn.BatchNorm2d) for layer in network.modules())
     if training == "ibp" and (normalised or not supports_intervals(network)):
         raise InvalidInputError(
-            "training='ibp' needs a network of layers that ecoc.nn.interval_bounds knows, such as "
-            "'mlp', 'small-cnn' or 'paper-mnist-cnn'."
+            "training='ibp' needs a network of layers that ecoc.nn.networks.interval_bounds knows, "
+            "such as 'mlp', 'small-cnn' or 'paper-mnist-cnn'."
         )

@@ -46,7 +46,8 @@ def _measure(cell: PaperCell, workspace: Workspace) -> Measurement:
     """What every column and the whole classifier decide on a grid."""
     from sklearn.svm import SVC
 
-    from ecoc.multiclass import ECOCClassifier, decision_boundaries
+    from ecoc.multiclass import ECOCClassifier
+    from ecoc.multiclass.diagnostics import decision_boundaries
 
     samples = draw(workspace.dataset("toy"), None, None, 0)
     codebook = paper_codebook(str(cell.keys["codebook"]), 10, int(cell.keys["L"]), workspace.seed)

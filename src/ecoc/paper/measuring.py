@@ -347,7 +347,8 @@ def accuracies(model: Any, X: Any, y: Any) -> dict[str, float]:
     >>> sorted(accuracies(fit(SVC(), one_vs_rest(10), samples), samples.X_test, samples.y_test))
     ['accuracy', 'accuracy_auto', 'accuracy_ties']
     """
-    from ecoc.multiclass import make_decoder, score_method
+    from ecoc.multiclass.columns import score_method
+    from ecoc.multiclass.decoders import make_decoder
 
     scores = model.column_scores(X)
     method = score_method(model.estimator)

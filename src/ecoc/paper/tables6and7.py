@@ -58,7 +58,7 @@ class NetworkSetup:
     n_train, n_test : int or None
         Samples; None is all.
     architecture : str
-        A name of :data:`ecoc.nn.ARCHITECTURES`.
+        A name of :data:`ecoc.nn.networks.ARCHITECTURES`.
     epochs : int
         Passes over the training samples.
     n_columns : int

@@ -190,7 +190,7 @@ def design_page(design: Design) -> str:
     wanted.pop("target_distances", None)
     notes = "".join(f"<li>{escape(note)}</li>" for note in design.notes)
     proof = {} if design.certificate is None else design.certificate.facts
-    from ecoc.design import unverified
+    from ecoc.design.verification import unverified
 
     doubt = unverified(design)
     parts = [

@@ -5,22 +5,6 @@ from ecoc._checks import require
 
 require("torch", extra="nn")
 
-from ecoc.robustness.attacks import (
-    APGD,
-    FGSM,
-    PGD,
-    SPSA,
-    Attack,
-    AttackError,
-    AttackResult,
-    EveryTarget,
-    HopSkipJump,
-    Neighbours,
-    Noise,
-    ParticleSwarm,
-    Square,
-)
-from ecoc.robustness.attacks.base import ATTACK_LOSSES
 from ecoc.robustness.certificates import Certification, Smoothing, certified_radii, certify
 from ecoc.robustness.columns import torch_columns
 from ecoc.robustness.correlation import AttackedCorrelation, adversarial_error_correlation
@@ -31,28 +15,14 @@ from ecoc.robustness.result import RobustnessResult
 from ecoc.robustness.threat import NORMS, Ball
 
 __all__ = [
-    "APGD",
-    "ATTACK_LOSSES",
-    "FGSM",
     "NORMS",
-    "PGD",
     "PROTOCOLS",
-    "SPSA",
-    "Attack",
-    "AttackError",
     "AttackProgress",
-    "AttackResult",
     "AttackedCorrelation",
     "Ball",
     "Certification",
-    "EveryTarget",
-    "HopSkipJump",
-    "Neighbours",
-    "Noise",
-    "ParticleSwarm",
     "RobustnessResult",
     "Smoothing",
-    "Square",
     "View",
     "adversarial_error_correlation",
     "certified_radii",

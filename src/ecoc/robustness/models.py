@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from ecoc._checks import listing
 from ecoc.codes import Codebook
 from ecoc.errors import InvalidInputError, UnsupportedError
-from ecoc.multiclass import Decoder, LossBased, SelfHealing
 from ecoc.multiclass.data import open_pipeline, transformed
+from ecoc.multiclass.decoders import Decoder, LossBased, SelfHealing
 from ecoc.nn.decoder import CodeDecoder
 from ecoc.nn.networks.architectures import ColumnEnsemble
 from ecoc.robustness.columns import AffineMap, torch_columns

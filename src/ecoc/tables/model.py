@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from ecoc._checks import listing, require
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass import ECOCClassifier
+from ecoc.multiclass import ECOCClassifier, save_model
 from ecoc.multiclass.decoders.base import Floats
 from ecoc.multiclass.diagnostics import unwrapped
 from ecoc.tables.features import Encoded, Feature, Table, check_table, encode
@@ -198,6 +199,18 @@ class TableModel:
         return float(
             np.mean([str(label) == cell for label, cell in zip(labels, truth, strict=True)])
         )
+
+    def save(self, path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> None:
+        """Write the model to a ``.skops`` file; ``ecoc.load`` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        trusted : sequence of str
+            The full names of types from elsewhere that the model may have.
+        """
+        save_model(self, path, trusted=trusted)
 
     def __repr__(self) -> str:
         names = listing([feature.name for feature in self.features], limit=4)

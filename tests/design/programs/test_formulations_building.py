@@ -1,7 +1,7 @@
 import pytest
 
-from ecoc.design import DesignProblem, build_program, design_codebook
-from ecoc.design.programs import check_size, formulations, sizes
+from ecoc.design import DesignProblem, design_codebook
+from ecoc.design.programs import build_program, check_size, formulations, sizes
 from ecoc.errors import TooLargeError
 
 

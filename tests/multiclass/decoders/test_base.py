@@ -6,7 +6,7 @@ from hypothesis.extra import numpy as hnp
 from tests.multiclass.cases import decodings
 
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass import (
+from ecoc.multiclass.decoders import (
     AttenuatedEuclidean,
     Coupling,
     Euclidean,

@@ -8,7 +8,7 @@ from tests.multiclass.cases import decodings
 from tests.strategies import binary_codebooks, codebooks
 
 from ecoc.codes import exhaustive, one_vs_one
-from ecoc.multiclass import (
+from ecoc.multiclass.decoders import (
     AttenuatedEuclidean,
     Euclidean,
     Hamming,

@@ -10,7 +10,8 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.multiclass.cases import blobs
 
 from ecoc.codes import dense_random, exhaustive, one_vs_one, one_vs_rest
-from ecoc.multiclass import ECOCClassifier, LossBased, SelfHealing
+from ecoc.multiclass import ECOCClassifier
+from ecoc.multiclass.decoders import LossBased, SelfHealing
 
 
 def failed_columns(n_failed, seed=0, n_samples=600):

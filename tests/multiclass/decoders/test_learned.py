@@ -4,7 +4,7 @@ from scipy.optimize import approx_fprime
 
 from ecoc.codes import one_vs_one, one_vs_rest
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass import Learned, LossBased
+from ecoc.multiclass.decoders import Learned, LossBased
 from ecoc.multiclass.decoders.learned import _Regression, softmax, stratified_folds
 
 

@@ -3,7 +3,7 @@ import pytest
 
 from ecoc.codes import Codebook, exhaustive, one_vs_one, one_vs_rest, sparse_random
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass import (
+from ecoc.multiclass.decoders import (
     DECODERS,
     Coupling,
     FunctionDecoder,
@@ -11,9 +11,9 @@ from ecoc.multiclass import (
     LossBased,
     Soft,
     Votes,
-    automatic_decoder,
     make_decoder,
 )
+from ecoc.multiclass.decoders.names import automatic_decoder
 
 TERNARY = sparse_random(5, 10, random_state=0)
 

@@ -7,7 +7,8 @@ from tests.multiclass.cases import decodings
 from tests.strategies import binary_codebooks
 
 from ecoc.codes import one_vs_one, one_vs_rest
-from ecoc.multiclass import Coupling, Soft, couple, coupling_loss
+from ecoc.multiclass.decoders import Coupling, Soft
+from ecoc.multiclass.decoders.probabilities import couple, coupling_loss
 
 
 def sigmoid(values):

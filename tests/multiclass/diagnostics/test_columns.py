@@ -10,7 +10,8 @@ from sklearn.preprocessing import StandardScaler
 from tests.multiclass.cases import blobs, seen, share, wrongs
 
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass import ECOCClassifier, Hamming
+from ecoc.multiclass import ECOCClassifier
+from ecoc.multiclass.decoders import Hamming
 from ecoc.multiclass.diagnostics import (
     ColumnErrors,
     ColumnUsefulness,

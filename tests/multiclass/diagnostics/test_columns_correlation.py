@@ -7,7 +7,7 @@ from sklearn.metrics import matthews_corrcoef
 from tests.multiclass.cases import seen, wrongs
 
 from ecoc.codes import dense_random, one_vs_one
-from ecoc.multiclass import ErrorCorrelation
+from ecoc.multiclass.diagnostics import ErrorCorrelation
 
 
 @given(seen())

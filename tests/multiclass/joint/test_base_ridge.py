@@ -6,7 +6,8 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from tests.multiclass.cases import blobs
 
 from ecoc.codes import dense_random, one_vs_one, one_vs_rest
-from ecoc.multiclass import ColumnTask, ECOCClassifier, column_scores, fit_columns
+from ecoc.multiclass import ECOCClassifier
+from ecoc.multiclass.columns import ColumnTask, column_scores, fit_columns
 from ecoc.multiclass.joint.base import JointRidge
 
 CLASSES = np.arange(5)

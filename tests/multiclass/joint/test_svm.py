@@ -12,7 +12,8 @@ from sklearn.metrics.pairwise import laplacian_kernel
 from sklearn.svm import SVC, LinearSVC
 
 from ecoc.codes import Codebook, dense_random, one_vs_one, one_vs_rest, sparse_random
-from ecoc.multiclass import ColumnError, ColumnTask, ECOCClassifier, column_scores, fit_columns
+from ecoc.multiclass import ColumnError, ECOCClassifier
+from ecoc.multiclass.columns import ColumnTask, column_scores, fit_columns
 from ecoc.multiclass.joint.svm import SharedKernel
 
 CLASSES = np.arange(10)

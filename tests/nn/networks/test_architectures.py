@@ -5,7 +5,7 @@ from tests.nn.cases import tiny_mlp
 from torch import nn
 
 from ecoc.errors import InvalidInputError
-from ecoc.nn import ARCHITECTURES, LogitDifference, mlp
+from ecoc.nn.networks import ARCHITECTURES, LogitDifference, mlp
 from ecoc.nn.networks.architectures import InputFormat, make_network
 
 IMAGES = InputFormat((1, 8, 8), (1, 8, 8))

@@ -6,7 +6,7 @@ from tests.nn.cases import tiny_cnn
 from torch import nn
 
 from ecoc.errors import InvalidInputError
-from ecoc.nn import (
+from ecoc.nn.networks import (
     ColumnEnsemble,
     InputScaling,
     LogitDifference,

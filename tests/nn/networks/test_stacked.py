@@ -4,7 +4,7 @@ from tests.nn.cases import normalised_cnn, tiny_cnn, tiny_mlp
 from torch import nn
 
 from ecoc.errors import InvalidInputError
-from ecoc.nn import ColumnEnsemble, StackedNetworks
+from ecoc.nn.networks import ColumnEnsemble, StackedNetworks
 from ecoc.nn.networks.architectures import InputFormat, make_network
 from ecoc.nn.networks.stacked import can_stack
 

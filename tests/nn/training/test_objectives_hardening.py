@@ -6,14 +6,8 @@ from tests.nn.cases import TERNARY, digits, tiny_cnn, tiny_mlp
 from torch import nn
 from torch.nn import functional
 
-from ecoc.nn import (
-    CodeDecoder,
-    ColumnEnsemble,
-    ECOCNetworkClassifier,
-    NetworkClassifier,
-    StackedNetworks,
-    interval_bounds,
-)
+from ecoc.nn import CodeDecoder, ECOCNetworkClassifier, NetworkClassifier
+from ecoc.nn.networks import ColumnEnsemble, StackedNetworks, interval_bounds
 from ecoc.nn.training.objectives import (
     Batch,
     ClassObjective,

@@ -6,7 +6,8 @@ from tests.nn.cases import TERNARY, digits, tiny_mlp
 from torch import nn
 from torch.nn import functional
 
-from ecoc.nn import CodeDecoder, ColumnEnsemble, TrainingError
+from ecoc.nn import CodeDecoder, TrainingError
+from ecoc.nn.networks import ColumnEnsemble
 from ecoc.nn.networks.architectures import InputFormat, make_network
 from ecoc.nn.training.data import TrainingData, split_rows
 from ecoc.nn.training.objectives import ClassObjective, ColumnObjective

@@ -6,7 +6,8 @@ import torch
 from tests.robustness.networks import images, ordinary, samples
 
 from ecoc.errors import InvalidInputError
-from ecoc.robustness import (
+from ecoc.robustness import View
+from ecoc.robustness.attacks import (
     APGD,
     FGSM,
     PGD,
@@ -19,7 +20,6 @@ from ecoc.robustness import (
     Noise,
     ParticleSwarm,
     Square,
-    View,
 )
 
 POOL = samples(100, start=0)

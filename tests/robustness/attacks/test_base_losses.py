@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from ecoc.errors import InvalidInputError
-from ecoc.robustness import ATTACK_LOSSES
+from ecoc.robustness.attacks import ATTACK_LOSSES
 
 
 def by_hand(name, s, y, t):

@@ -5,7 +5,7 @@ from tests.robustness.attacks.linear import best_margins, linear_case
 from tests.robustness.networks import ordinary, samples
 
 from ecoc.errors import InvalidInputError
-from ecoc.robustness import PGD, SPSA, Neighbours, Noise, ParticleSwarm
+from ecoc.robustness.attacks import PGD, SPSA, Neighbours, Noise, ParticleSwarm
 
 
 def without_gradients(x):

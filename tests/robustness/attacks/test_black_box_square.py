@@ -4,7 +4,7 @@ import torch
 from tests.robustness.attacks.linear import best_margins, linear_case
 from tests.robustness.networks import images, samples
 
-from ecoc.robustness import Square
+from ecoc.robustness.attacks import Square
 from ecoc.robustness.attacks.black_box import _bump, _place, _window
 
 square = pytest.importorskip("pyautoattack.square")

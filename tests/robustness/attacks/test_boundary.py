@@ -4,7 +4,7 @@ from tests.robustness.attacks.linear import best_margins, linear_case
 from tests.robustness.networks import ordinary, samples
 
 from ecoc.errors import InvalidInputError
-from ecoc.robustness import HopSkipJump, Noise
+from ecoc.robustness.attacks import HopSkipJump, Noise
 
 
 @pytest.mark.parametrize("norm", ["linf", "l2"])

@@ -5,7 +5,7 @@ from tests.robustness.attacks.linear import CASES, best_margins, linear_case
 from tests.robustness.networks import Scaled, ordinary, samples
 
 from ecoc.errors import InvalidInputError
-from ecoc.robustness import APGD, FGSM, PGD, EveryTarget
+from ecoc.robustness.attacks import APGD, FGSM, PGD, EveryTarget
 from ecoc.robustness.attacks.base import ATTACK_LOSSES
 from ecoc.robustness.attacks.gradient import _checkpoints
 

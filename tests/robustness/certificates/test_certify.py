@@ -15,8 +15,10 @@ from sklearn.tree import DecisionTreeClassifier
 from torch import nn
 
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass import ECOCClassifier, Hamming, Soft
-from ecoc.nn import ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier, mlp
+from ecoc.multiclass import ECOCClassifier
+from ecoc.multiclass.decoders import Hamming, Soft
+from ecoc.nn import ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier
+from ecoc.nn.networks import mlp
 from ecoc.robustness import Smoothing, certified_radii, certify, evaluate_robustness
 
 TINY = functools.partial(mlp, hidden=(8, 6))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.multiclass.cases import decodings
 
 from ecoc.errors import UnsupportedError
-from ecoc.multiclass import Euclidean, Hamming, LossBased, LossWeighted, Soft, Votes
+from ecoc.multiclass.decoders import Euclidean, Hamming, LossBased, LossWeighted, Soft, Votes
 from ecoc.robustness.certificates.bounds import ColumnBounds
 from ecoc.robustness.certificates.decisions import (
     all_bits_hold,

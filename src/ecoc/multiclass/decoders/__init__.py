@@ -14,14 +14,8 @@ from ecoc.multiclass.decoders.distances import (
 )
 from ecoc.multiclass.decoders.healing import SelfHealing
 from ecoc.multiclass.decoders.learned import Learned
-from ecoc.multiclass.decoders.names import DECODERS, automatic_decoder, make_decoder
-from ecoc.multiclass.decoders.probabilities import (
-    Coupling,
-    Soft,
-    couple,
-    coupling_loss,
-    normalise_rows,
-)
+from ecoc.multiclass.decoders.names import DECODERS, make_decoder
+from ecoc.multiclass.decoders.probabilities import Coupling, Soft
 
 __all__ = [
     "DECODERS",
@@ -39,10 +33,6 @@ __all__ = [
     "SelfHealing",
     "Soft",
     "Votes",
-    "automatic_decoder",
-    "couple",
-    "coupling_loss",
     "hamming_margin",
     "make_decoder",
-    "normalise_rows",
 ]

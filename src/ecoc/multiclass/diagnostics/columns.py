@@ -286,7 +286,7 @@ class ColumnUsefulness:
 
         Examples
         --------
-        >>> from ecoc.multiclass import Hamming
+        >>> from ecoc.multiclass.decoders import Hamming
         >>> code = [[1, 1, 1], [-1, -1, 1], [1, -1, -1]]
         >>> useful = ColumnUsefulness.from_scores(code, code, [0, 1, 2], Hamming())
         >>> useful.without.round(2)

@@ -32,7 +32,7 @@ class Square(Attack):
     share : float, default=0.8
         The share of the image that the first windows cover.
     loss : {"margin", "cross-entropy", "dlr"}, default="margin"
-        What is raised, see :data:`ecoc.robustness.ATTACK_LOSSES`.
+        What is raised, see :data:`ecoc.robustness.attacks.ATTACK_LOSSES`.
 
     Examples
     --------
@@ -271,7 +271,7 @@ class SPSA(Attack):
     width : float, default=0.1
         How far from each other half of a pair is from the middle, as a share of epsilon.
     loss : {"margin", "cross-entropy", "dlr"}, default="margin"
-        What is raised, see :data:`ecoc.robustness.ATTACK_LOSSES`.
+        What is raised, see :data:`ecoc.robustness.attacks.ATTACK_LOSSES`.
 
     Examples
     --------
@@ -330,7 +330,7 @@ class ParticleSwarm(Attack):
         point of its own and to that of its swarm. The defaults are those of Clerc & Kennedy
         (2002).
     loss : {"margin", "cross-entropy", "dlr"}, default="margin"
-        What is raised, see :data:`ecoc.robustness.ATTACK_LOSSES`.
+        What is raised, see :data:`ecoc.robustness.attacks.ATTACK_LOSSES`.
 
     Examples
     --------

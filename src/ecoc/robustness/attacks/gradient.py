@@ -27,7 +27,7 @@ class FGSM(Attack):
     Parameters
     ----------
     loss : {"cross-entropy", "margin", "dlr"}, default="cross-entropy"
-        What is raised, see :data:`ecoc.robustness.ATTACK_LOSSES`.
+        What is raised, see :data:`ecoc.robustness.attacks.ATTACK_LOSSES`.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class PGD(Attack):
     restarts : int, default=1
         The number of runs on samples that still stand.
     loss : {"cross-entropy", "margin", "dlr"}, default="cross-entropy"
-        What is raised, see :data:`ecoc.robustness.ATTACK_LOSSES`.
+        What is raised, see :data:`ecoc.robustness.attacks.ATTACK_LOSSES`.
     random_start : bool, default=True
         Whether the first run begins at a random point, as the others do, or at the sample.
 
@@ -140,7 +140,7 @@ class APGD(Attack):
     restarts : int, default=1
         The number of runs on samples that still stand.
     loss : {"cross-entropy", "margin", "dlr"}, default="margin"
-        What is raised, see :data:`ecoc.robustness.ATTACK_LOSSES`.
+        What is raised, see :data:`ecoc.robustness.attacks.ATTACK_LOSSES`.
     random_start : bool, default=True
         Whether the first run begins at a random point, as the others do, or at the sample.
 

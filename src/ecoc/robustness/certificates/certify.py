@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_choice, check_int, check_number, check_random_state
 from ecoc.errors import InvalidInputError, UnsupportedError
-from ecoc.multiclass import make_decoder
+from ecoc.multiclass.decoders import make_decoder
 from ecoc.nn.networks.intervals import supports_intervals
 from ecoc.robustness.certificates.bounds import (
     BoundsMaker,

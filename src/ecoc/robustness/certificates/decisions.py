@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc.errors import UnsupportedError
-from ecoc.multiclass import (
+from ecoc.multiclass.decoders import (
     LOSSES,
     Decoder,
     Euclidean,
@@ -77,7 +77,7 @@ class DecodingRule:
         What predicts.
     loss : str
         The loss: ``"step"`` (Hamming distance), ``"probability"`` (equation 20), or one of
-        :data:`ecoc.multiclass.LOSSES` except ``"squared"``, which can rise.
+        :data:`ecoc.multiclass.decoders.LOSSES` except ``"squared"``, which can rise.
     unused : float
         What a column that does not use a class costs it.
     normalise : bool
