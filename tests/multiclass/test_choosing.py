@@ -72,7 +72,7 @@ def test_auto(k, learner, n_columns, rows):
 @pytest.mark.parametrize("k", [2, 3, 4, 6])
 def test_every_name_gives_a_codebook_for_few_classes(name, k):
     data = blobs(k, per_class=5)
-    code = choose(name, np.arange(k), seed=0, data=data).codebook
+    code = choose(name, np.arange(k), random_state=0, data=data).codebook
     assert code.n_classes == k
     if name in {"optimal", "similarity", "dense-random"}:
         assert code.n_columns <= min(2 * k, 2 ** (k - 1) - 1)
@@ -80,7 +80,9 @@ def test_every_name_gives_a_codebook_for_few_classes(name, k):
 
 def test_lengths_are_cut_to_the_columns_that_exist():
     assert choose("optimal", np.arange(4), n_columns=50).codebook.n_columns == 7
-    assert choose("dense-random", np.arange(4), n_columns=50, seed=0).codebook.n_columns == 7
+    assert (
+        choose("dense-random", np.arange(4), n_columns=50, random_state=0).codebook.n_columns == 7
+    )
 
 
 def test_similar_classes_get_near_codewords():

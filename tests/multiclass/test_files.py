@@ -31,7 +31,7 @@ from ecoc.codes import Codebook, one_vs_one
 from ecoc.design import design_codebook
 from ecoc.errors import FileFormatError, InvalidInputError
 from ecoc.multiclass import ECOCClassifier
-from ecoc.multiclass.decoders import DECODERS
+from ecoc.multiclass.decoders import DECODERS, LossBased
 from ecoc.multiclass.files import load_model, repeatable, save_model, sklearn_parts
 from ecoc.tables.features import Feature
 from ecoc.tables.fitting import LEARNERS, make_learner
@@ -250,6 +250,7 @@ def test_a_search_tree_of_neighbours_is_made_anew(path):
 
 
 OLDER_NAMES = {
+    "ecoc.multiclass.decoders.distances": "ecoc.multiclass.decoders.losses",
     "ecoc.multiclass.decoders.learned": "ecoc.multiclass.learned",
     "ecoc.multiclass.joint.kernel_ridge": "ecoc.multiclass.kernel_ridge",
     "ecoc.tables.features": "ecoc.multiclass.features",
@@ -257,14 +258,17 @@ OLDER_NAMES = {
 }
 
 
-def test_files_from_before_types_moved_are_read(path):
+@pytest.mark.parametrize("decoding", ["learned", LossBased("hinge")])
+def test_files_from_before_types_moved_are_read(path, decoding):
     learner = make_learner("kernel-ridge").estimator
-    classifier = ECOCClassifier(learner, decoding="learned", random_state=0).fit(X, y)
+    classifier = ECOCClassifier(learner, decoding=decoding, random_state=0).fit(X, y)
     save_model(TableModel(classifier, tuple(map(Feature, "abcd"))), path)
     with zipfile.ZipFile(path) as file:
         entries = {name: file.read(name).decode("latin-1") for name in file.namelist()}
-    for present, older in OLDER_NAMES.items():
-        assert f'"{present}"' in entries["schema.json"]
+    moved = [name for name in OLDER_NAMES if f'"{name}"' in entries["schema.json"]]
+    assert len(moved) == 4
+    for present in moved:
+        older = OLDER_NAMES[present]
         entries["schema.json"] = entries["schema.json"].replace(f'"{present}"', f'"{older}"')
     with zipfile.ZipFile(path, "w") as file:
         for name, content in entries.items():

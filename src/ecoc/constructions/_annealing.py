@@ -14,12 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._numba import njit
+from ecoc._typing import Floats, Ints, Signs
 
 __all__ = ["Best", "Deal", "Gram", "Heat", "Penalties", "anneal", "restore", "total_cost"]
 
-Signs = npt.NDArray[np.int8]
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
 Stream = npt.NDArray[np.uint64]
 
 

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._limits import Budget
+from ecoc._typing import Signs
 
 __all__ = ["BlockCode", "Goal", "compile_kernels", "free_column", "search_deal", "separation_of"]
 
-Signs = npt.NDArray[np.int8]
 
 _EFFORTS = (0.25, 0.25, 0.5, 1.0, 2.0, 4.0)
 """The work of each start, as a share of what the size asks for."""

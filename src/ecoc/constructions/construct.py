@@ -18,6 +18,7 @@ from ecoc._checks import (
     check_random_state,
 )
 from ecoc._limits import Budget
+from ecoc._typing import Signs
 from ecoc.bounds import BoundProblem, column_limit, words_bound
 from ecoc.codes.codebook import Codebook, Separation
 from ecoc.codes.columns import columns_to_matrix
@@ -27,8 +28,6 @@ from ecoc.constructions.patchwork import Patchwork, patchworks
 
 __all__ = ["MAX_SMALL_CLASSES", "best_linear", "construct", "constructions", "exchange_columns"]
 
-
-Signs = npt.NDArray[np.int8]
 
 MAX_SMALL_CLASSES = 10
 

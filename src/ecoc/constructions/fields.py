@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int
+from ecoc._typing import Ints
 from ecoc.errors import InvalidInputError
 
 __all__ = ["MAX_FIELD", "GaloisField", "galois_field", "prime_power"]
 
-Ints = npt.NDArray[np.int64]
 
 MAX_FIELD = 1 << 17
 """The largest field that is tabulated."""

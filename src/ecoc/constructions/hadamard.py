@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_choice, check_int
+from ecoc._typing import Signs
 from ecoc.constructions.fields import MAX_FIELD, GaloisField, galois_field, prime_power
 from ecoc.errors import InfeasibleError, InvalidInputError, SolverError, TooLargeError
 
@@ -38,9 +39,6 @@ __all__ = [
     "turyn_type_sequences",
     "williamson_quadruple",
 ]
-
-
-Signs = npt.NDArray[np.int8]
 
 
 @cache

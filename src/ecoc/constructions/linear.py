@@ -19,6 +19,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._typing import Signs
 from ecoc.constructions.fields import GaloisField, galois_field
 
 __all__ = [
@@ -32,7 +33,6 @@ __all__ = [
 ]
 
 Bits = npt.NDArray[np.uint8]
-Signs = npt.NDArray[np.int8]
 
 _MAX_ROOT_DEGREE = 12
 _MAX_COUNTED_DIMENSION = 13

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_choice, check_int
+from ecoc._typing import Signs
 from ecoc.constructions.blocks import BlockCode, free_column
 from ecoc.constructions.fields import prime_power
 from ecoc.constructions.hadamard import (
@@ -48,8 +49,6 @@ __all__ = [
     "residual_block",
 ]
 
-
-Signs = npt.NDArray[np.int8]
 
 _RESIDUALS_KEPT = 6
 

@@ -11,14 +11,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ecoc._limits import Budget
 from ecoc._numba import njit
-
-Matrix = npt.NDArray[np.int8]
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from ecoc._typing import Floats, Ints, Signs
 
 _CHUNK = 200_000
 _LOOK = 50_000_000
@@ -38,7 +34,7 @@ class Rules(NamedTuple):
     targets: Floats
 
 
-def anneal(rules: Rules, seed: int, n_moves: int, budget: Budget) -> tuple[Matrix | None, int]:
+def anneal(rules: Rules, seed: int, n_moves: int, budget: Budget) -> tuple[Signs | None, int]:
     """One run; the solution it found, or its best matrix that breaks no rule, or None."""
     generator = np.random.default_rng(seed)
     matrix = generator.integers(0, 2, size=(rules.k, rules.length), dtype=np.int8)
@@ -111,7 +107,7 @@ def _row_cost(distance: int, goal: int, target: float, by_targets: bool) -> floa
 
 @njit
 def _moves(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
-    matrix: Matrix,
+    matrix: Signs,
     distances: Ints,
     products: Ints,
     sides: Ints,
@@ -126,7 +122,7 @@ def _moves(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
     cold: float,
     n_moves: int,
     seed: int,
-    best: Matrix,
+    best: Signs,
     best_energy: Floats,
 ) -> int:
     """Some moves at falling temperature; stops at energy 0. Returns how many were made."""

@@ -8,14 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_int, check_random_state, listing
+from ecoc._typing import Floats
 from ecoc.codes import Codebook, Provenance
 from ecoc.design.similarity import ROUNDING, ClassSimilarity, check_similarity, direction_sign
 from ecoc.errors import InvalidInputError
 
 __all__ = ["assign_codewords", "balance_columns"]
-
-
-Floats = npt.NDArray[np.float64]
 
 
 def assign_codewords(

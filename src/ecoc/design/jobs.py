@@ -20,9 +20,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import IO, Any, Protocol, cast
 
-import numpy as np
-import numpy.typing as npt
-
+from ecoc._typing import Ints
 from ecoc.design.problem import DesignProblem
 from ecoc.design.programs import build_program, job_size
 from ecoc.design.programs.lazy import solve_program
@@ -32,7 +30,6 @@ from ecoc.design.solvers.call import tidy_bound
 
 __all__ = ["Answer", "Job", "perform", "solve_job"]
 
-Columns = npt.NDArray[np.int64]
 Message = tuple[Any, ...]
 
 SMALL_NONZEROS = 150_000
@@ -72,7 +69,7 @@ class Job:
     formulation: str
     solver: str
     cutoff: float | None = None
-    start: Columns | None = None
+    start: Ints | None = None
     work_limit: int | None = None
     seed: int = 0
 
@@ -82,7 +79,7 @@ class Answer:
     """What a solver said, and the columns it chose (its values are not kept)."""
 
     result: SolverResult
-    columns: Columns | None
+    columns: Ints | None
 
     def stopped_by(self, reason: str | None) -> Answer:
         """The same, with the reason for which the solver was asked to stop, if it was."""
@@ -97,7 +94,7 @@ def solve_job(
     time_limit: float | None = None,
     memory_limit: int | None = None,
     progress: Callable[[ProgressPoint], object] | None = None,
-    incumbents: Callable[[Columns, str, str], object] | None = None,
+    incumbents: Callable[[Ints, str, str], object] | None = None,
 ) -> Answer:
     """Build and solve a program, and come back in time with what is known.
 
@@ -175,11 +172,11 @@ class _Report:
     job: Job
     began: float
     progress: Callable[[ProgressPoint], object] | None
-    incumbents: Callable[[Columns, str, str], object] | None
+    incumbents: Callable[[Ints, str, str], object] | None
     version: str = ""
     tolerances: Tolerances = field(default_factory=lambda: Tolerances(0.0, 0.0, 0.0, 0.0))
     bound: float | None = None
-    columns: Columns | None = None
+    columns: Ints | None = None
     history: list[ProgressPoint] = field(default_factory=list)
 
     @property

@@ -18,10 +18,11 @@ from typing import Any
 import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_choice, check_int, check_number, check_seed, listing
+from ecoc._typing import Ints
 from ecoc.bounds import best_bound, column_limit, separation_bound, target_bound
 from ecoc.codes import Codebook, Provenance, columns_to_matrix, dense_random, matrix_to_columns
 from ecoc.design.arrangement import balance_columns
-from ecoc.design.jobs import Answer, Columns, Job, solve_job
+from ecoc.design.jobs import Answer, Job, solve_job
 from ecoc.design.problem import DesignProblem
 from ecoc.design.programs import check_size, job_size
 from ecoc.design.result import Certificate, Design, codebook_of
@@ -457,7 +458,7 @@ class Portfolio(DesignRun):
                 if self.interrupted:
                     break
 
-    def _offer_columns(self, formulation: str, columns: Columns, solver: str, version: str) -> None:
+    def _offer_columns(self, formulation: str, columns: Ints, solver: str, version: str) -> None:
         """Keep an incumbent that holds; with lazy rows it need not."""
         with suppress(SolverError):
             self.offer(codebook_of(self.problem, columns, self._made(formulation, solver, version)))

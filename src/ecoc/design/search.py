@@ -27,6 +27,7 @@ from ecoc._checks import (
     check_random_state,
 )
 from ecoc._limits import Budget
+from ecoc._typing import Ints, Signs
 from ecoc._workers import tethered
 from ecoc.codes import Codebook, Provenance
 from ecoc.design.problem import DesignProblem, balance_limit
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SearchResult", "sample_codebook", "search_codebook"]
 
-
-Signs = npt.NDArray[np.int8]
 
 _ROUNDS = 4
 _DRAWS = 200
@@ -135,10 +134,6 @@ class _BalancedColumns:
                 column[free] = self._choices[self._generator.choice(fitting)]
                 return column
         return None
-
-
-Matrix = npt.NDArray[np.int8]
-Goals = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -302,7 +297,7 @@ class _Search:
         k, length = self.problem.n_classes, self.problem.n_columns
         return length * (k * k // 4) // comb(k, 2)
 
-    def _everywhere(self, goal: int) -> Goals:
+    def _everywhere(self, goal: int) -> Ints:
         return np.full((self.problem.n_classes,) * 2, goal, dtype=np.int64)
 
     def _raise_weighted(
@@ -326,7 +321,7 @@ class _Search:
             if met or not self.budget.is_limited:
                 return
 
-    def _round(self, goals: Goals) -> bool:
+    def _round(self, goals: Ints) -> bool:
         """Some runs for least distances of all pairs; true if one of them reached these."""
         from joblib import Parallel, delayed, effective_n_jobs
 
@@ -351,7 +346,7 @@ class _Search:
                 break
         return False
 
-    def _meets(self, goals: Goals) -> bool:
+    def _meets(self, goals: Ints) -> bool:
         if self.best is None:
             return False
         pairs = np.triu_indices(len(goals), 1)
@@ -377,9 +372,9 @@ class _Search:
                 self.progress(codebook, value)
 
 
-def _above(value: float, weights: npt.NDArray[np.float64]) -> Goals:
+def _above(value: float, weights: npt.NDArray[np.float64]) -> Ints:
     """The least distances whose weighted value is more than `value`, at least 1 each."""
-    goals: Goals = np.maximum(np.floor(value / weights * (1 + 1e-12)) + 1, 1).astype(np.int64)
+    goals: Ints = np.maximum(np.floor(value / weights * (1 + 1e-12)) + 1, 1).astype(np.int64)
     return goals
 
 
@@ -398,7 +393,7 @@ def _as_weights(values: npt.ArrayLike, problem: DesignProblem) -> npt.NDArray[np
     return weights
 
 
-def _rules(problem: DesignProblem, goals: Goals) -> Rules:
+def _rules(problem: DesignProblem, goals: Ints) -> Rules:
     from ecoc.design._annealing import Rules
 
     k = problem.n_classes
@@ -421,7 +416,7 @@ def _rules(problem: DesignProblem, goals: Goals) -> Rules:
     )
 
 
-def _codebook(matrix: Matrix, method: str) -> Codebook | None:
+def _codebook(matrix: Signs, method: str) -> Codebook | None:
     try:
         return Codebook(matrix, name="designed", provenance=Provenance(method))
     except InvalidCodebookError:

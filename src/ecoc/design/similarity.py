@@ -26,6 +26,7 @@ from ecoc._checks import (
     check_random_state,
     listing,
 )
+from ecoc._typing import Floats, Ints
 from ecoc.design.programs.rows import largest_total
 from ecoc.errors import InvalidInputError
 
@@ -40,9 +41,6 @@ LARGEST_FEATURE = 1e100
 
 ROUNDING = 1e-9
 """What sums of similarities may differ by without meaning anything."""
-
-Floats = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

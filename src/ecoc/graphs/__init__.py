@@ -6,10 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ecoc.graphs.conflict import SEPARATIONS, AnyGraph, ConflictGraph, Graph, conflicting_weights
-from ecoc.graphs.cover import CliqueCover
+from ecoc.graphs.cover import COVER_METHODS, CliqueCover, clique_cover
 
 if TYPE_CHECKING:
-    from ecoc.graphs.cover import COVER_METHODS, clique_cover
     from ecoc.graphs.verify import CoverVerification, verify_cover
 
 __all__ = [
@@ -27,8 +26,6 @@ __all__ = [
 
 # Numba takes a moment to load, and only these need it.
 _LAZY = {
-    "COVER_METHODS": "methods",
-    "clique_cover": "methods",
     "CoverVerification": "verify",
     "verify_cover": "verify",
 }

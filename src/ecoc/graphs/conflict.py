@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_choice, check_int, require
+from ecoc._typing import Ints32
 from ecoc.codes.columns import MAX_CLASSES, Columns, Dichotomies
 from ecoc.errors import InvalidInputError, TooLargeError
 
@@ -36,7 +37,6 @@ __all__ = [
 
 
 Adjacency = tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]
-Edges = npt.NDArray[np.int32]
 
 SEPARATIONS = ("two-sided", "one-sided", "literal")
 """The rules for column separation, by name."""
@@ -236,13 +236,13 @@ class ConflictGraph:
         vertex = check_int("vertex", vertex, minimum=0, maximum=self.n_vertices - 1)
         return self._pairs(vertex, vertex + 1)[1]
 
-    def edge_blocks(self) -> Iterator[Edges]:
+    def edge_blocks(self) -> Iterator[Ints32]:
         """Produce all edges (v, w), v < w, in increasing order, a bounded number at a time."""
         for start, stop in self._vertex_blocks():
             v, w = self._pairs(start, stop)
             yield np.column_stack((v, w))[v < w]
 
-    def edges(self, *, max_bytes: int = MAX_GRAPH_BYTES) -> Edges:
+    def edges(self, *, max_bytes: int = MAX_GRAPH_BYTES) -> Ints32:
         """Return all edges (v, w), v < w, in one array, if that takes at most `max_bytes`."""
         check_memory(f"The list of {self.n_edges:,} edges", 8 * self.n_edges, max_bytes, _BLOCKWISE)
         return np.concatenate([*self.edge_blocks(), np.zeros((0, 2), dtype=np.int32)])

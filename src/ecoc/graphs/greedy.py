@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from ecoc._checks import check_int
 from ecoc._numba import inline, njit
+from ecoc._typing import Bools, Ints, Ints32
 from ecoc._workers import tethered
 from ecoc.graphs.conflict import MAX_GRAPH_BYTES, Adjacency, AnyGraph
 from ecoc.graphs.cover import CliqueCover
@@ -24,8 +25,6 @@ from ecoc.graphs.cover import CliqueCover
 __all__ = ["greedy_cover", "partitioned_cover"]
 
 
-Ints = npt.NDArray[np.int64]
-Ints32 = npt.NDArray[np.int32]
 Words = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.uint16]
 
@@ -102,10 +101,7 @@ def _find(  # noqa: PLR0917  # numba passes by position
     return low if low < end and tails[low] == w else -1
 
 
-Flags = npt.NDArray[np.bool_]
-
-
-def select(indptr: Ints, members: Ints32, keep: Flags) -> tuple[Ints, Ints32]:
+def select(indptr: Ints, members: Ints32, keep: Bools) -> tuple[Ints, Ints32]:
     """Keep some of the cliques."""
     sizes = np.diff(indptr)
     chosen = members[np.repeat(keep, sizes)]
@@ -132,7 +128,7 @@ def append(store: Ints32, used: int, clique: Ints32) -> Ints32:
 
 
 @njit
-def _contained(indptr: Ints, members: Ints32, n_vertices: int) -> Flags:
+def _contained(indptr: Ints, members: Ints32, n_vertices: int) -> Bools:
     """Tell which cliques are inside another, or equal to an earlier one."""
     n_cliques = indptr.size - 1
     count = np.zeros(n_vertices + 1, dtype=np.int64)
@@ -224,7 +220,7 @@ def reduce_cliques(arcs: Arcs, cliques: Cliques) -> Cliques:
 
 
 @njit
-def grow_cliques(arcs: Arcs, uncovered: Flags, busiest: bool) -> Cliques:
+def grow_cliques(arcs: Arcs, uncovered: Bools, busiest: bool) -> Cliques:
     """Grow cliques until no arc is flagged; a clique grows while that covers new edges.
 
     Of the vertices that cover most new edges the first is taken or, if `busiest`,
@@ -256,7 +252,7 @@ def grow_cliques(arcs: Arcs, uncovered: Flags, busiest: bool) -> Cliques:
 
 
 @njit
-def _grow(arcs: Arcs, uncovered: Flags, open_edges: Ints, scratch: Ints32, busiest: bool) -> int:
+def _grow(arcs: Arcs, uncovered: Bools, open_edges: Ints, scratch: Ints32, busiest: bool) -> int:
     """Let the clique of two in the first row of `scratch` grow; return its size."""
     clique, candidates, gains = scratch[0], scratch[1], scratch[2]
     u, v = clique[0], clique[1]

@@ -14,10 +14,11 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._typing import Ints, Ints32
 from ecoc.errors import InvalidInputError
 from ecoc.graphs.conflict import MAX_GRAPH_BYTES, AnyGraph, ConflictGraph, check_memory
 from ecoc.graphs.cover import CliqueCover
-from ecoc.graphs.greedy import Ints, Ints32, greedy_cover, without_contained
+from ecoc.graphs.greedy import greedy_cover, without_contained
 from ecoc.graphs.tables import CoverTable, closed_form, load_tables
 
 __all__ = ["structured_cover"]

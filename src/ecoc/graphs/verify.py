@@ -15,13 +15,12 @@ import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_int, check_random_state
 from ecoc._numba import njit
+from ecoc._typing import Ints, Ints32
 from ecoc.graphs.conflict import MAX_GRAPH_BYTES, AnyGraph, ConflictGraph
 from ecoc.graphs.cover import CliqueCover
 
 __all__ = ["Containment", "CoverVerification", "NonClique", "verify_cover"]
 
-Ints = npt.NDArray[np.int64]
-Ints32 = npt.NDArray[np.int32]
 
 _LOOKUP_BITS = 24
 

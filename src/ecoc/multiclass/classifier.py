@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ecoc._checks import check_choice, check_int, check_seed, listing
+from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.choosing import choose_codebook
 from ecoc.multiclass.columns import (
@@ -37,7 +38,6 @@ from ecoc.multiclass.data import (
     with_label,
 )
 from ecoc.multiclass.decoder_training import trained_decoder
-from ecoc.multiclass.decoders.base import Floats
 from ecoc.multiclass.decoders.distances import hamming_margin
 from ecoc.multiclass.decoders.healing import SelfHealing
 from ecoc.multiclass.decoders.learned import Learned, softmax

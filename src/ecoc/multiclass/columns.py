@@ -14,10 +14,11 @@ import numpy.typing as npt
 from sklearn.base import clone, is_regressor
 
 from ecoc._checks import listing
+from ecoc._typing import Floats
 from ecoc._workers import in_parallel
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.data import n_samples, take_params, take_rows
-from ecoc.multiclass.decoders.base import Floats, kept_columns
+from ecoc.multiclass.decoders.base import kept_columns
 from ecoc.multiclass.joint.base import JointLearner, joint_learner, recorded_warnings
 
 __all__ = [

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._typing import Floats
 from ecoc.multiclass.columns import ColumnTask, ScoreMethod, column_scores, fit_columns
 from ecoc.multiclass.data import take_params, take_rows
-from ecoc.multiclass.decoders.base import Decoder, Floats
+from ecoc.multiclass.decoders.base import Decoder
 from ecoc.multiclass.decoders.learned import stratified_folds
 from ecoc.multiclass.joint.kernel_ridge import KernelRidgeColumns, loo_scores
 

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from ecoc._checks import check_int, check_number, check_seed
+from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.data import check_targets
 from ecoc.nn.networks.architectures import Factory, InputFormat
@@ -29,9 +30,8 @@ from ecoc.nn.training.settings import TrainingSettings
 from ecoc.nn.training.strategies import Training
 from ecoc.nn.training.trainer import TrainingRecord
 
-__all__ = ["Floats", "NetworkEstimator"]
+__all__ = ["NetworkEstimator"]
 
-Floats = npt.NDArray[np.float64]
 _Estimator = TypeVar("_Estimator", bound="NetworkEstimator")
 
 _CHUNK = 1024

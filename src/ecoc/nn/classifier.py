@@ -13,13 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from ecoc._checks import check_choice, listing
+from ecoc._typing import Floats
 from ecoc.codes import Codebook
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass import choose_codebook
 from ecoc.multiclass.decoders import DECODERS, Decoder, hamming_margin, make_decoder
 from ecoc.multiclass.decoders.learned import softmax
 from ecoc.multiclass.decoders.probabilities import couple
-from ecoc.nn.base import Floats, NetworkEstimator
+from ecoc.nn.base import NetworkEstimator
 from ecoc.nn.decoder import OUTPUTS, CodeDecoder
 from ecoc.nn.network import check_intervals
 from ecoc.nn.networks.architectures import ColumnEnsemble, Factory

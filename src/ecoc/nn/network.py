@@ -9,8 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
 from ecoc._checks import check_choice
+from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
-from ecoc.nn.base import Floats, NetworkEstimator
+from ecoc.nn.base import NetworkEstimator
 from ecoc.nn.networks.architectures import Factory
 from ecoc.nn.networks.intervals import supports_intervals
 from ecoc.nn.training.data import TrainingData

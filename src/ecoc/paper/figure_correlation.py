@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_number
+from ecoc._typing import Floats
 from ecoc.paper.drawings import Drawing, matrix_drawing
 from ecoc.paper.measuring import Measurement, Workspace
 from ecoc.paper.records import Figures, Results
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["FIGURE_CORRELATION", "where_pgd_ends"]
 
-Floats: TypeAlias = "npt.NDArray[np.float64]"
 
 _EPSILON = 8 / 255
 _STEPS = 30

@@ -9,12 +9,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_choice
+from ecoc._typing import Floats
 from ecoc.codes import Codebook, dense_random, one_vs_one, one_vs_rest, sparse_random
 from ecoc.datasets import Dataset, load_dataset
 from ecoc.errors import InfeasibleError
@@ -298,9 +299,6 @@ def proportion_error(percent: float, n: int) -> float:
 
 
 # ruff: noqa: N803  # X is what scikit-learn calls it
-
-
-Floats: TypeAlias = "npt.NDArray[np.float64]"
 
 
 def paper_decoding(scores: Floats, matrix: Floats) -> Floats:

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from ecoc._typing import Floats
 from ecoc.errors import UnsupportedError
 from ecoc.multiclass.data import open_pipeline
-from ecoc.robustness.threat import Floats
 
 __all__ = ["DIFFERENTIABLE_KERNELS", "AffineMap", "KernelMachine", "torch_columns"]
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from ecoc._checks import listing
+from ecoc._typing import Floats
 from ecoc.codes import Codebook
 from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.multiclass.data import open_pipeline, transformed
@@ -20,7 +21,6 @@ from ecoc.multiclass.decoders import Decoder, LossBased, SelfHealing
 from ecoc.nn.decoder import CodeDecoder
 from ecoc.nn.networks.architectures import ColumnEnsemble
 from ecoc.robustness.columns import AffineMap, torch_columns
-from ecoc.robustness.threat import Floats
 
 __all__ = [
     "AttackedModel",

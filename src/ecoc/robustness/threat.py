@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 from ecoc._checks import check_choice, check_number
+from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
 
 __all__ = [
     "NORMS",
     "Ball",
     "Box",
-    "Floats",
     "Interval",
     "Norm",
     "Region",
@@ -29,7 +29,6 @@ __all__ = [
     "unit",
 ]
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 Norm = Literal["linf", "l2"]
 Box: TypeAlias = "tuple[float, float] | None"
 

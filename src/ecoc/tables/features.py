@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from ecoc._checks import listing
 from ecoc._files import decode_text, read_bytes, source_name
+from ecoc._typing import Floats
 from ecoc.errors import FileFormatError, InvalidInputError
-from ecoc.multiclass.decoders.base import Floats
 
 __all__ = [
     "Encoded",

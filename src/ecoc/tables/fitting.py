@@ -13,10 +13,10 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from ecoc._checks import check_choice, check_number, listing
+from ecoc._typing import Floats
 from ecoc.codes import Codebook, make_code
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass import ECOCClassifier
-from ecoc.multiclass.decoders.base import Floats
 from ecoc.multiclass.diagnostics import (
     ColumnErrors,
     ColumnUsefulness,

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import listing, require
+from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass import ECOCClassifier, save_model
-from ecoc.multiclass.decoders.base import Floats
 from ecoc.multiclass.diagnostics import unwrapped
 from ecoc.tables.features import Encoded, Feature, Table, check_table, encode
 

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from ecoc._files import atomic_stream, decode_text, read_bytes
+from ecoc._typing import Floats
 from ecoc.errors import FileFormatError
 
 if TYPE_CHECKING:
-    from ecoc.design.programs.linear_program import FloatArray, LinearProgram
+    from ecoc.design.programs.linear_program import LinearProgram
 
 __all__ = ["read_solution", "write_lp", "write_mps"]
 
@@ -118,7 +119,7 @@ def _written(path: str | Path) -> Iterator[TextIO]:
             file.detach()
 
 
-def read_solution(path: str | Path, program: LinearProgram) -> FloatArray:
+def read_solution(path: str | Path, program: LinearProgram) -> Floats:
     r"""Read a solution of a program from the file that a solver wrote.
 
     Understood are the solution files of HiGHS (raw style), SCIP and Gurobi, and plain lines

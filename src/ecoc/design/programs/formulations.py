@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int, check_number, listing
+from ecoc._typing import Ints
 from ecoc.codes.columns import MAX_CLASSES
 from ecoc.design.problem import DesignProblem
 from ecoc.design.programs.linear_program import LinearProgram, NameBlock, Names
 from ecoc.design.programs.rows import (
-    IntArray,
     Parts,
     ProgramOptions,
     RowBlock,
@@ -55,12 +55,12 @@ class Formulation:
 
     name: str
     program: LinearProgram
-    columns: IntArray
+    columns: Ints
     n_classes: int
     n_columns: int
     options: ProgramOptions = field(repr=False)
 
-    def columns_of(self, x: npt.ArrayLike) -> IntArray:
+    def columns_of(self, x: npt.ArrayLike) -> Ints:
         """Return the columns that a solution chooses, in the order of the candidates.
 
         Examples
@@ -310,15 +310,15 @@ def _checked(
     return Parts(candidates, n_classes, n_columns, options)
 
 
-def _whole_numbers(name: str, values: npt.ArrayLike) -> IntArray:
+def _whole_numbers(name: str, values: npt.ArrayLike) -> Ints:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and not np.issubdtype(array.dtype, np.integer)):
         raise InvalidInputError(f"{name} must be a list of whole numbers.")
-    whole: IntArray = array.astype(np.int64)
+    whole: Ints = array.astype(np.int64)
     return whole
 
 
-def _positions(name: str, values: npt.ArrayLike, candidates: IntArray) -> IntArray:
+def _positions(name: str, values: npt.ArrayLike, candidates: Ints) -> Ints:
     wanted = _whole_numbers(name, values)
     order = np.argsort(candidates)
     found = np.searchsorted(candidates, wanted, sorter=order)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._typing import Ints
 from ecoc.design.problem import DesignProblem
 from ecoc.design.programs.formulations import Formulation, clique_rows
 from ecoc.design.solvers import ProgressPoint, SolverResult, Status, Tolerances, solve
@@ -188,10 +189,7 @@ def _fall_back(
     return replace(result, status=Status.FEASIBLE, x=x, objective=value(x))
 
 
-Columns = npt.NDArray[np.int64]
-
-
-def clique_finder(graph: ConflictGraph) -> Callable[[Columns], CliqueRows]:
+def clique_finder(graph: ConflictGraph) -> Callable[[Ints], CliqueRows]:
     """Return a function that finds the cliques which a choice of columns violates.
 
     For every two chosen columns that conflict, it gives a maximal clique that has both.
@@ -206,7 +204,7 @@ def clique_finder(graph: ConflictGraph) -> Callable[[Columns], CliqueRows]:
     """
     columns = graph.to_columns()
 
-    def find_violated(chosen: Columns) -> CliqueRows:
+    def find_violated(chosen: Ints) -> CliqueRows:
         cliques = [
             _maximal_clique(graph, columns, a, b)
             for a, b in combinations(np.searchsorted(columns, chosen).tolist(), 2)
@@ -219,7 +217,7 @@ def clique_finder(graph: ConflictGraph) -> Callable[[Columns], CliqueRows]:
     return find_violated
 
 
-def _maximal_clique(graph: ConflictGraph, columns: Columns, a: int, b: int) -> Columns:
+def _maximal_clique(graph: ConflictGraph, columns: Ints, a: int, b: int) -> Ints:
     """Grow a clique from two vertices, those nearest to both first."""
     left = np.intersect1d(graph.neighbours(a), graph.neighbours(b)).astype(np.int64)
     near = np.bitwise_count(columns[left] ^ columns[a]) + np.bitwise_count(

@@ -12,15 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_choice
+from ecoc._typing import Bools, Floats
 from ecoc.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = ["LinearProgram", "NameBlock", "Names", "ProgramSize"]
-
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -155,13 +153,13 @@ class LinearProgram:
     """
 
     sense: Literal["max", "min"]
-    objective: FloatArray
+    objective: Floats
     matrix: Any
-    row_lower: FloatArray
-    row_upper: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    integrality: BoolArray
+    row_lower: Floats
+    row_upper: Floats
+    lower: Floats
+    upper: Floats
+    integrality: Bools
     variable_names: Names
     row_names: Names
 
@@ -287,7 +285,7 @@ class LinearProgram:
     def __repr__(self) -> str:
         return f"<LinearProgram: {self.sense}, {self.sizes}>"
 
-    def _vector(self, x: npt.ArrayLike) -> FloatArray:
+    def _vector(self, x: npt.ArrayLike) -> Floats:
         values = np.asarray(x, dtype=np.float64)
         if values.shape != self.objective.shape:
             raise InvalidInputError(
@@ -297,5 +295,5 @@ class LinearProgram:
         return values
 
 
-def _whole(values: FloatArray) -> bool:
+def _whole(values: Floats) -> bool:
     return bool((values == np.round(values)).all())

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._typing import Floats, Ints
 from ecoc.bounds import BoundProblem, averaging_bound, parity_bound
 from ecoc.design.programs.linear_program import NameBlock
 from ecoc.errors import InvalidInputError
@@ -29,10 +30,6 @@ __all__ = [
     "parity_matters",
     "target_vector",
 ]
-
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,26 +67,26 @@ class ProgramOptions:
 class Parts:
     """A request whose input has been checked; positions are positions among the candidates."""
 
-    columns: IntArray
+    columns: Ints
     n_classes: int
     n_columns: int
     options: ProgramOptions
-    pair_labels: IntArray | None = None
+    pair_labels: Ints | None = None
 
     @property
     def n_choices(self) -> int:
         """The number of variables before those of the objective."""
         return self.columns.size + (0 if self.pair_labels is None else len(self.pair_labels))
 
-    def with_pairs(self, labels: IntArray) -> Parts:
+    def with_pairs(self, labels: Ints) -> Parts:
         """Return the parts with one more variable for each pair of candidates."""
         return replace(self, pair_labels=labels)
 
     def rows(
         self,
         names: NameBlock,
-        indices: Sequence[IntArray],
-        values: Sequence[int | IntArray],
+        indices: Sequence[Ints],
+        values: Sequence[int | Ints],
         lower: float,
         upper: float,
     ) -> RowBlock:
@@ -117,10 +114,10 @@ class RowBlock:
 
     names: NameBlock
     matrix: Any
-    lower: float | FloatArray
-    upper: float | FloatArray
+    lower: float | Floats
+    upper: float | Floats
 
-    def limits(self) -> tuple[FloatArray, FloatArray]:
+    def limits(self) -> tuple[Floats, Floats]:
         """The limits of every row."""
         n_rows = self.matrix.shape[0]
         return (
@@ -129,26 +126,26 @@ class RowBlock:
         )
 
 
-def class_tuples(n_classes: int, size: int) -> IntArray:
+def class_tuples(n_classes: int, size: int) -> Ints:
     """All increasing tuples of classes, one in each row."""
     found = list(combinations(range(n_classes), size))
     return np.array(found, dtype=np.int64).reshape(len(found), size)
 
 
-def side(columns: IntArray, class_: int) -> IntArray:
+def side(columns: Ints, class_: int) -> Ints:
     """Tell for each column, by 0 or 1, on which side of it a class stands."""
     if class_ == 0:
         return np.zeros_like(columns)
-    bits: IntArray = (columns >> (class_ - 1)) & 1
+    bits: Ints = (columns >> (class_ - 1)) & 1
     return bits
 
 
-def sparse_rows(rows: Iterable[FloatArray | IntArray], n_variables: int) -> Any:
+def sparse_rows(rows: Iterable[Floats | Ints], n_variables: int) -> Any:
     """Stack dense rows as a sparse matrix, one at a time, to hold only the non-zeros."""
     from scipy.sparse import csr_array
 
     indices: list[npt.NDArray[np.int32]] = [np.empty(0, np.int32)]
-    data: list[FloatArray] = [np.empty(0)]
+    data: list[Floats] = [np.empty(0)]
     indptr = [0]
     for row in rows:
         where = np.flatnonzero(row)
@@ -161,13 +158,13 @@ def sparse_rows(rows: Iterable[FloatArray | IntArray], n_variables: int) -> Any:
     )
 
 
-def parted(columns: IntArray, n_classes: int) -> Iterable[IntArray]:
+def parted(columns: Ints, n_classes: int) -> Iterable[Ints]:
     """Yield, for each pair of classes, which columns part them: 1 where one does."""
     for p, q in class_tuples(n_classes, 2).tolist():
         yield side(columns, p) ^ side(columns, q)
 
 
-def not_constant(columns: IntArray, n_classes: int) -> Iterable[IntArray]:
+def not_constant(columns: Ints, n_classes: int) -> Iterable[Ints]:
     """Yield, for each triple of classes, which columns are not constant on it."""
     for p, q, r in class_tuples(n_classes, 3).tolist():
         first = side(columns, p)
@@ -179,9 +176,9 @@ class ObjectiveTerms:
     """The variables behind the choices that carry the objective, and their rows."""
 
     names: tuple[NameBlock, ...]
-    objective: FloatArray
-    upper: FloatArray
-    lower: FloatArray
+    objective: Floats
+    upper: Floats
+    lower: Floats
     integral: bool
     rows: list[RowBlock]
 
@@ -280,17 +277,17 @@ def deviation(parts: Parts, targets: npt.ArrayLike) -> ObjectiveTerms:
 
 
 def derived_values(
-    columns: IntArray,
+    columns: Ints,
     n_classes: int,
     n_columns: int,
     options: ProgramOptions,
-    positions: IntArray,
-) -> FloatArray:
+    positions: Ints,
+) -> Floats:
     """Return the best values of the objective's variables once the columns are chosen."""
     weights = parted(columns[positions], n_classes)
     distances = np.array([float(row.sum()) for row in weights])
     if options.targets is not None:
-        deviations: FloatArray = np.abs(distances - target_vector(options.targets, n_classes))
+        deviations: Floats = np.abs(distances - target_vector(options.targets, n_classes))
         return deviations
     smallest = distances.min()
     if uses_parity(columns, n_classes, n_columns, options):
@@ -298,7 +295,7 @@ def derived_values(
     return np.array([smallest])
 
 
-def uses_parity(columns: IntArray, n_classes: int, n_columns: int, options: ProgramOptions) -> bool:
+def uses_parity(columns: Ints, n_classes: int, n_columns: int, options: ProgramOptions) -> bool:
     """Tell whether rows that follow from parity are asked for, hold, and lower the bound."""
     if not options.parity_cuts or n_classes < 3:
         return False
@@ -307,9 +304,9 @@ def uses_parity(columns: IntArray, n_classes: int, n_columns: int, options: Prog
     return parity_matters(columns_by_weight(columns, n_classes), n_classes, n_columns)
 
 
-def target_vector(targets: npt.ArrayLike, n_classes: int) -> FloatArray:
+def target_vector(targets: npt.ArrayLike, n_classes: int) -> Floats:
     """Return the wanted distances as one number for each pair of classes."""
-    wanted: FloatArray = np.asarray(targets, dtype=np.float64)
+    wanted: Floats = np.asarray(targets, dtype=np.float64)
     pairs = class_tuples(n_classes, 2)
     if wanted.shape == (n_classes, n_classes):
         if not np.array_equal(wanted, wanted.T):
@@ -325,7 +322,7 @@ def target_vector(targets: npt.ArrayLike, n_classes: int) -> FloatArray:
     return wanted
 
 
-def odd_triples(targets: FloatArray, n_classes: int) -> IntArray:
+def odd_triples(targets: Floats, n_classes: int) -> Ints:
     """Return the pairs of each triple of classes whose targets have an odd sum, by pair number.
 
     The distances within a triple have an even sum, so one of them must miss its target.
@@ -340,18 +337,18 @@ def odd_triples(targets: FloatArray, n_classes: int) -> IntArray:
     ).reshape(-1, 3)
     if not _whole(targets):
         return inside[:0]
-    odd: IntArray = inside[targets[inside].sum(axis=1) % 2 == 1]
+    odd: Ints = inside[targets[inside].sum(axis=1) % 2 == 1]
     return odd
 
 
-def _whole(values: FloatArray) -> bool:
+def _whole(values: Floats) -> bool:
     return bool((values == np.round(values)).all())
 
 
-def _behind(row: npt.NDArray[np.generic], n_choices: int, tail: npt.ArrayLike) -> FloatArray:
+def _behind(row: npt.NDArray[np.generic], n_choices: int, tail: npt.ArrayLike) -> Floats:
     """Widen a row over the candidates to all choices, and append the objective's terms."""
     gap = np.zeros(n_choices - row.size)
-    wide: FloatArray = np.concatenate([row, gap, np.asarray(tail)]).astype(np.float64)
+    wide: Floats = np.concatenate([row, gap, np.asarray(tail)]).astype(np.float64)
     return wide
 
 

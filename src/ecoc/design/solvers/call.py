@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_choice, check_int, check_number
-from ecoc.design.programs.linear_program import FloatArray, LinearProgram
+from ecoc._typing import Floats
+from ecoc.design.programs.linear_program import LinearProgram
 from ecoc.design.solvers.base import (
     Outcome,
     ProgressPoint,
@@ -48,7 +49,7 @@ def solve(
     work_limit: int | None = None,
     start: npt.ArrayLike | None = None,
     progress: Callable[[ProgressPoint], object] | None = None,
-    incumbents: Callable[[FloatArray], object] | None = None,
+    incumbents: Callable[[Floats], object] | None = None,
     interrupt: Callable[[], bool] | None = None,
     introduced: Callable[[str, Tolerances], object] | None = None,
     threads: int = 1,
@@ -148,7 +149,7 @@ def _adapter(name: str) -> Callable[[LinearProgram, Session], Outcome]:
     return solve_highs
 
 
-def _checked_start(program: LinearProgram, start: npt.ArrayLike) -> FloatArray:
+def _checked_start(program: LinearProgram, start: npt.ArrayLike) -> Floats:
     values = np.array(start, dtype=np.float64)
     if not program.is_feasible(values, _tolerance(program)):
         raise InvalidInputError("start must be a feasible solution of the program.")
@@ -191,7 +192,7 @@ def _checked_result(
     )
 
 
-def _checked_point(program: LinearProgram, who: str, x: FloatArray | None) -> FloatArray | None:
+def _checked_point(program: LinearProgram, who: str, x: Floats | None) -> Floats | None:
     if x is None:
         return None
     # Adding 0 makes 0 of a negative zero.
@@ -215,7 +216,7 @@ def _check_optimal(
         raise SolverError(f"{who} calls {objective:g} optimal with a bound of {bound:g}.")
 
 
-def _better(program: LinearProgram, x: FloatArray, than: FloatArray) -> bool:
+def _better(program: LinearProgram, x: Floats, than: Floats) -> bool:
     gain = program.objective_value(x) - program.objective_value(than)
     return gain > 0 if program.sense == "max" else gain < 0
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int, listing
+from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
 
 __all__ = ["Decoder", "FunctionDecoder", "Needs", "kept_columns"]
 
-Floats: TypeAlias = npt.NDArray[np.float64]
 Needs = Literal["nothing", "training", "cross-fitted"]
 
 CHUNK = 8192

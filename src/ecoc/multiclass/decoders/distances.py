@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_choice
+from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass.decoders.base import Decoder, Floats, Needs, as_scores
+from ecoc.multiclass.decoders.base import Decoder, Needs, as_scores
 
 __all__ = [
     "LOSSES",

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int
-from ecoc.multiclass.decoders.base import Decoder, Floats, as_scores
+from ecoc._typing import Floats
+from ecoc.multiclass.decoders.base import Decoder, as_scores
 from ecoc.multiclass.decoders.distances import LossBased, total_loss
 
 __all__ = ["SelfHealing"]

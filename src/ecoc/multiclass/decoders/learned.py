@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int
+from ecoc._typing import Floats
 from ecoc._workers import one_thread_for
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass.decoders.base import Decoder, Floats, Needs
+from ecoc.multiclass.decoders.base import Decoder, Needs
 
 __all__ = ["Learned", "softmax", "stratified_folds"]
 

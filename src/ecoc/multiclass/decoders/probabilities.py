@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int, check_number
+from ecoc._typing import Floats
 from ecoc._workers import one_thread_for
-from ecoc.multiclass.decoders.base import CHUNK, Decoder, Floats
+from ecoc.multiclass.decoders.base import CHUNK, Decoder
 
 __all__ = ["Coupling", "Soft", "couple", "coupling_loss", "normalise_rows"]
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int, check_number
+from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass.decoders.base import Floats
 from ecoc.multiclass.diagnostics import plotting
 from ecoc.multiclass.diagnostics.columns import target_rows, unwrapped
 

@@ -11,11 +11,12 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from ecoc._checks import listing
+from ecoc._typing import Floats, Ints
 from ecoc.codes import Codebook
 from ecoc.codes.measures import distances as codeword_distances
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.data import open_pipeline, transformed
-from ecoc.multiclass.decoders.base import Decoder, Floats, as_scores
+from ecoc.multiclass.decoders.base import Decoder, as_scores
 from ecoc.multiclass.diagnostics import plotting
 
 if TYPE_CHECKING:
@@ -143,9 +144,6 @@ def ratio(part: Floats, whole: Floats) -> Floats:
 # ruff: noqa: N803  # X is what scikit-learn calls it
 
 
-Counts = npt.NDArray[np.int64]
-
-
 # ------------------------------------------------------------- errors of columns
 
 
@@ -172,7 +170,7 @@ class ColumnErrors:
     rates: Floats
     by_class: Floats
     baseline: Floats
-    n_samples: Counts
+    n_samples: Ints
 
     @classmethod
     def from_scores(
@@ -367,7 +365,7 @@ class ConfusionByDistance:
     distances: Floats
     levels: Floats
     level_rates: Floats
-    level_pairs: Counts
+    level_pairs: Ints
 
     @classmethod
     def from_predictions(

@@ -14,9 +14,9 @@ from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from ecoc._checks import check_int, listing
+from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.data import take_rows
-from ecoc.multiclass.decoders.base import Floats
 from ecoc.multiclass.diagnostics import plotting
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
+from ecoc._typing import Floats
 from ecoc._workers import one_thread_for
-from ecoc.multiclass.decoders.base import Floats
 
 __all__ = [
     "ColumnProblem",

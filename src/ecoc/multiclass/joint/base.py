@@ -19,7 +19,7 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.svm import SVC
 from sklearn.utils.validation import validate_data
 
-from ecoc.multiclass.decoders.base import Floats
+from ecoc._typing import Floats
 
 __all__ = ["JointLearner", "JointRidge", "about_column", "joint_learner", "recorded_warnings"]
 

@@ -15,8 +15,8 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ecoc._checks import check_choice, check_int, check_number, listing
+from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass.decoders.base import Floats
 from ecoc.multiclass.joint._kernel_regression import ColumnProblem, ColumnSolution
 
 __all__ = ["KERNELS", "KernelRidgeColumns", "loo_scores"]

@@ -18,10 +18,10 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 from sklearn.utils.validation import validate_data
 
+from ecoc._typing import Floats
 from ecoc._workers import in_parallel
 from ecoc.multiclass.columns import score_column
 from ecoc.multiclass.data import n_samples
-from ecoc.multiclass.decoders.base import Floats
 from ecoc.multiclass.joint.base import about_column
 
 __all__ = [

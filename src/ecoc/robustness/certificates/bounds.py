@@ -13,9 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from ecoc._checks import listing
+from ecoc._typing import Floats
 from ecoc.errors import UnsupportedError
 from ecoc.nn.networks.intervals import interval_bounds
-from ecoc.robustness.threat import Floats, Interval, Region
+from ecoc.robustness.threat import Interval, Region
 
 __all__ = [
     "BoundsMaker",

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_choice, check_int, check_number, check_random_state
+from ecoc._typing import Bools, Floats
 from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.multiclass.decoders import make_decoder
 from ecoc.nn.networks.intervals import supports_intervals
@@ -24,7 +25,6 @@ from ecoc.robustness.certificates.bounds import (
 from ecoc.robustness.certificates.crown import CrownBounds, affine_blocks
 from ecoc.robustness.certificates.decisions import (
     DecodingRule,
-    Mask,
     all_bits_hold,
     flips_absorbed,
     linear_radii_of_leads,
@@ -36,7 +36,7 @@ from ecoc.robustness.certificates.rbf import rbf_columns
 from ecoc.robustness.certificates.smoothing import SmoothedBounds, Smoothing, count_votes
 from ecoc.robustness.models import ModelAdapter, adapt
 from ecoc.robustness.result import Certification
-from ecoc.robustness.threat import Box, Floats, Norm, Region, check_epsilons
+from ecoc.robustness.threat import Box, Norm, Region, check_epsilons
 
 __all__ = ["certified_radii", "certify"]
 
@@ -393,7 +393,7 @@ class CertificationTask:
                 check_formulas(columns, self.model.column_scores(self.points[part]), 1e-4)
             yield part, BoundedSamples(columns, self.rule.predict(columns.scores, self.matrix))
 
-    def stand(self, batch: BoundedSamples, epsilon: npt.ArrayLike) -> Mask:
+    def stand(self, batch: BoundedSamples, epsilon: npt.ArrayLike) -> Bools:
         """Which samples of a batch keep their class within the radius."""
         matrix = self.matrix
         if self.decoding == "all-bits":

@@ -13,11 +13,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from ecoc._typing import Floats
 from ecoc.errors import UnsupportedError
 from ecoc.nn.networks.architectures import InputScaling, LogitDifference
 from ecoc.nn.networks.intervals import interval_bounds
 from ecoc.robustness.certificates.bounds import IntervalBounds, NetworkBounds
-from ecoc.robustness.threat import Floats, Interval, Region
+from ecoc.robustness.threat import Interval, Region
 
 __all__ = ["CrownBounds", "Forms", "affine_blocks", "pull_affine", "pull_relu"]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._typing import Bools, Floats
 from ecoc.errors import UnsupportedError
 from ecoc.multiclass.decoders import (
     LOSSES,
@@ -21,11 +22,10 @@ from ecoc.multiclass.decoders import (
 )
 from ecoc.robustness.certificates.bounds import ColumnBounds
 from ecoc.robustness.certificates.linear import LinearBounds, linear_radii
-from ecoc.robustness.threat import Floats, Interval
+from ecoc.robustness.threat import Interval
 
 __all__ = [
     "DecodingRule",
-    "Mask",
     "all_bits_hold",
     "flips_absorbed",
     "linear_radii_of_leads",
@@ -33,8 +33,6 @@ __all__ = [
     "rule_of",
     "worst_leads",
 ]
-
-Mask = npt.NDArray[np.bool_]
 
 
 # ---------------------------------------------------- decoding as a sum over columns
@@ -214,7 +212,7 @@ def rule_of(decoder: Decoder) -> DecodingRule:
 
 def flips_absorbed(
     scores: npt.ArrayLike, bounds: Interval, matrix: npt.ArrayLike, predicted: npt.ArrayLike
-) -> Mask:
+) -> Bools:
     """Whether Hamming decoding survives the change of all columns that can change sides.
 
     A codeword at distance d from all others stands if at most floor((d - 1) / 2) columns
@@ -251,7 +249,7 @@ def flips_absorbed(
     return np.asarray((own > agreement.max(axis=1)) & (flips <= margins))
 
 
-def all_bits_hold(bounds: Interval, matrix: npt.ArrayLike, predicted: npt.ArrayLike) -> Mask:
+def all_bits_hold(bounds: Interval, matrix: npt.ArrayLike, predicted: npt.ArrayLike) -> Bools:
     """Whether every column that uses the class stays on its side.
 
     A class that no column sets against some other cannot be told from it by its bits, and
@@ -275,7 +273,7 @@ def all_bits_hold(bounds: Interval, matrix: npt.ArrayLike, predicted: npt.ArrayL
     holds = ((worst > 0) | (entries == 0)).all(axis=1)
     opposed = np.array([[bool((one * other < 0).any()) for other in code] for one in code])
     np.fill_diagonal(opposed, True)
-    distinct: Mask = np.asarray(opposed.all(axis=1))
+    distinct: Bools = np.asarray(opposed.all(axis=1))
     return np.asarray(holds & distinct[rows])
 
 
@@ -285,7 +283,7 @@ def pairs_stand(
     rule: DecodingRule,
     matrix: npt.ArrayLike,
     predicted: npt.ArrayLike,
-) -> Mask:
+) -> Bools:
     """Whether the predicted class leads every other wherever the columns may go.
 
     A lead of 0 is lost: how a decoder settles ties is not relied on.

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from torch import nn
 
+from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.robustness.certificates.bounds import BoundsMaker, ColumnBounds
 from ecoc.robustness.columns import AffineMap, torch_columns
-from ecoc.robustness.threat import Floats, Interval, Region, spread
+from ecoc.robustness.threat import Interval, Region, spread
 
 __all__ = ["LinearBounds", "largest_drop", "linear_columns", "linear_radii"]
 

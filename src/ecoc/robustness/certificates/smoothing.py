@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int, check_number
+from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
 from ecoc.robustness.certificates.bounds import ColumnBounds
-from ecoc.robustness.threat import Floats, Interval, spread
+from ecoc.robustness.threat import Interval, spread
 
 __all__ = ["SmoothedBounds", "Smoothing", "count_votes"]
 
