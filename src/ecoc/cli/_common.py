@@ -1,4 +1,4 @@
-"""What all verbs share: options, exit codes, errors, and where output goes."""
+"""What all verbs share: options, exit codes, errors, streams, and where output goes."""
 
 from __future__ import annotations
 

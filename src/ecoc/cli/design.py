@@ -1,4 +1,4 @@
-"""The verb that designs codebooks."""
+"""The verbs that design codebooks, list bounds, and cover the conflict graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb that trains a classifier on a table."""
+"""The verbs that train a classifier on a table, and that use it."""
 
 from __future__ import annotations
 

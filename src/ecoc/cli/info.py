@@ -1,4 +1,4 @@
-"""The verb that tells what is installed."""
+"""The verbs that tell what is installed, and that hand out data sets."""
 
 from __future__ import annotations
 

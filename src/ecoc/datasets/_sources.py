@@ -1,5 +1,7 @@
 """The three places that data sets come from, and how their files are read and checked."""
 
+# ruff: noqa: N803, N806  # X is what scikit-learn calls it
+
 from __future__ import annotations
 
 import csv
@@ -34,9 +36,6 @@ __all__ = [
     "read_csv",
     "read_idx",
 ]
-
-
-# ruff: noqa: N803, N806  # X is what scikit-learn calls it
 
 
 MISSING = "?"
@@ -189,9 +188,6 @@ def _decompressed(data: bytes, path: Path) -> bytes:
     if raw is None:
         raise FileFormatError(f"{path}: unpacks to more than the {MAX_BYTES >> 20} MiB read.")
     return raw
-
-
-# ruff: noqa: N803, N806  # X is what scikit-learn calls it
 
 
 _CIFAR_BATCHES = (*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin")

@@ -1,4 +1,6 @@
-"""Features, targets and what else has a value for each sample: checked and taken by rows."""
+"""Features, targets and weights, checked and taken by rows; pipelines opened."""
+
+# ruff: noqa: N803, N806  # X is what scikit-learn calls it
 
 from __future__ import annotations
 
@@ -35,9 +37,6 @@ __all__ = [
     "transformed",
     "with_label",
 ]
-
-
-# ruff: noqa: N803, N806  # X is what scikit-learn calls it
 
 
 def open_pipeline(model: Any) -> tuple[list[Any], Any]:
@@ -82,9 +81,6 @@ def transformed(transformers: Sequence[Any], X: Any) -> Any:
     for transformer in transformers:
         X = transformer.transform(X)
     return X
-
-
-# ruff: noqa: N803  # X is what scikit-learn calls it
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:

@@ -1,4 +1,4 @@
-"""Trained models in files: written and read with skops, which runs no code from the file."""
+"""Trained models in files, by skops, which runs no code from the file, and their checks."""
 
 from __future__ import annotations
 

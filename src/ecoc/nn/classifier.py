@@ -1,4 +1,6 @@
-"""``ECOCNetworkClassifier``: a network for each column of a codebook."""
+"""``ECOCNetworkClassifier``, a network for each column, and its twin trained end to end."""
+
+# ruff: noqa: N803  # X is what scikit-learn calls it
 
 from __future__ import annotations
 
@@ -38,9 +40,6 @@ from ecoc.nn.training.strategies import (
 from ecoc.nn.training.trainer import TrainingRecord
 
 __all__ = ["ECOCNetworkClassifier", "MulticlassTwin"]
-
-
-# ruff: noqa: N803  # X is what scikit-learn calls it
 
 
 _DECODINGS = tuple(output for output in OUTPUTS if output in DECODERS)
@@ -378,9 +377,6 @@ def _check_one_logit(network: nn.Module, shape: tuple[int, ...]) -> None:
             "A network of a column must return one output for each sample, of shape (n, 1), not "
             f"{tuple(found.shape)}."
         )
-
-
-# ruff: noqa: N803  # X is what scikit-learn calls it
 
 
 class MulticlassTwin(ECOCNetworkClassifier):

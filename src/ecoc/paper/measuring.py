@@ -1,4 +1,6 @@
-"""What a table is measured with: a workspace, samples, and standard errors of the results."""
+"""What tables are measured with: a workspace, samples, codebooks, SVMs, standard errors."""
+
+# ruff: noqa: N803  # X is what scikit-learn calls it
 
 from __future__ import annotations
 
@@ -296,9 +298,6 @@ def proportion_error(percent: float, n: int) -> float:
     """
     share = percent / 100
     return round(100 * math.sqrt(share * (1 - share) / n + 1 / (4 * n * n)) / (1 + 1 / n), 3)
-
-
-# ruff: noqa: N803  # X is what scikit-learn calls it
 
 
 def paper_decoding(scores: Floats, matrix: Floats) -> Floats:

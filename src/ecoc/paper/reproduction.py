@@ -1,4 +1,4 @@
-"""The records of a run as a reader looks at them: by table, with what became of the claims."""
+"""Records in files that survive a kill, checked on reading, and as a reader looks at them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A binary network for each column, on MNIST and CIFAR-10, as several tables need them."""
+"""Tables 6 and 7: a binary network for each column, on MNIST and CIFAR-10."""
 
 from __future__ import annotations
 

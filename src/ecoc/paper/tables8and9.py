@@ -1,4 +1,4 @@
-"""Accuracy of networks under attack, the paper's and a strong one, and what is certain."""
+"""Tables 8 and 9: accuracy under attack on MNIST and CIFAR-10, and what is certain there."""
 
 from __future__ import annotations
 

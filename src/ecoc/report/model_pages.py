@@ -1,4 +1,4 @@
-"""The page of a classifier that was trained on a table."""
+"""The pages of a trained classifier, of an evaluation under attack, and of a certification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The look that all pages share: one file, no network, light and dark, good on paper."""
+"""The look that all pages share, and their parts: facts, tables, and drawings by matplotlib."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a reproduction: the paper beside what was measured, and what it comes to."""
+"""The page of a reproduction, the paper beside what was measured, and the same as Markdown."""
 
 from __future__ import annotations
 

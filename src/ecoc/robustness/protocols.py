@@ -1,4 +1,4 @@
-"""Which attacks an evaluation runs: the paper's, and a battery that gets around saturation."""
+"""Which attacks an evaluation runs, and the signs that gradients are masked."""
 
 from __future__ import annotations
 

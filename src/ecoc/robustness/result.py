@@ -1,4 +1,4 @@
-"""``RobustnessResult``: what an evaluation found, as a value that plots and stores itself."""
+"""What an evaluation found and what a certification proved, as values that store themselves."""
 
 from __future__ import annotations
 

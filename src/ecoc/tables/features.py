@@ -1,4 +1,4 @@
-"""Features and classes from tables of texts, with errors that name column, line and value."""
+"""Tables of texts from CSV files; features and classes from them, with errors that name cells."""
 
 from __future__ import annotations
 

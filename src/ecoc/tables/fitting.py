@@ -1,4 +1,6 @@
-"""From a table to a trained, cross-validated classifier beside the usual ones."""
+"""From a table to a trained, cross-validated classifier, with learners by name."""
+
+# ruff: noqa: N803, N806  # X and C are what scikit-learn calls them
 
 from __future__ import annotations
 
@@ -31,9 +33,6 @@ from ecoc.tables.features import Table, check_table, encode, find_features, read
 from ecoc.tables.model import TableModel
 
 __all__ = ["LEARNERS", "HeldOut", "Learner", "TableFit", "fit_table", "make_learner"]
-
-
-# ruff: noqa: N803  # C is what scikit-learn calls it
 
 
 @dataclass(frozen=True)
@@ -145,9 +144,6 @@ def make_learner(name: str, *, C: float | None = None, gamma: float | None = Non
         if value <= 0:
             raise InvalidInputError(f"{key} must be above 0, not {value:g}.")
     return Learner(kind.make(**settings), kind.scaled)
-
-
-# ruff: noqa: N803, N806  # X and C are what scikit-learn calls them
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Decoders by distance to the codewords: Hamming and its margin, votes, Euclidean, inverse."""
+"""Decoders by distance to the codewords, and by loss: Hamming, votes, Euclidean, losses."""
 
 from __future__ import annotations
 

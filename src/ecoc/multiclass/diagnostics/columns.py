@@ -1,4 +1,6 @@
-"""Columns that are wrong, columns that are of use, and the classes that they confuse."""
+"""Columns that are wrong, wrong together, or of use, and the classes that they confuse."""
+
+# ruff: noqa: N803  # X is what scikit-learn calls it
 
 from __future__ import annotations
 
@@ -33,9 +35,6 @@ __all__ = [
     "confusion_by_distance",
     "error_correlation",
 ]
-
-
-# ruff: noqa: N803  # X is what scikit-learn calls it
 
 
 class CodeModel(Protocol):
@@ -139,9 +138,6 @@ def ratio(part: Floats, whole: Floats) -> Floats:
     result = np.full(np.shape(whole), np.nan)
     np.divide(part, whole, out=result, where=whole != 0)
     return result
-
-
-# ruff: noqa: N803  # X is what scikit-learn calls it
 
 
 # ------------------------------------------------------------- errors of columns
@@ -438,9 +434,6 @@ def confusion_by_distance(model: Any, X: Any, y: Any) -> ConfusionByDistance:
     seen = look(model, X, y)
     predicted = seen.model.decoder_(seen.scores, seen.matrix).argmax(axis=1)
     return ConfusionByDistance.from_predictions(predicted, seen.targets, seen.matrix)
-
-
-# ruff: noqa: N803  # X is what scikit-learn calls it
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,4 +1,6 @@
-"""The seam for learners that train all columns together, and score them together."""
+"""The seam for learners that train all columns together; ridge, the simplest of them."""
+
+# ruff: noqa: N803, N806  # X is what scikit-learn calls it
 
 from __future__ import annotations
 
@@ -22,9 +24,6 @@ from sklearn.utils.validation import validate_data
 from ecoc._typing import Floats
 
 __all__ = ["JointLearner", "JointRidge", "about_column", "joint_learner", "recorded_warnings"]
-
-
-# ruff: noqa: N803, N806  # X is what scikit-learn calls it
 
 
 @dataclass(frozen=True)
@@ -114,9 +113,6 @@ class JointRidge:
         intercepts = [float(np.ravel(learner.intercept_)[0]) for learner in estimators]
         scores: Floats = np.asarray(X @ coefficients, dtype=np.float64) + np.array(intercepts)
         return scores
-
-
-# ruff: noqa: N803  # X is what scikit-learn calls it
 
 
 @runtime_checkable

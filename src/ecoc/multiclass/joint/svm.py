@@ -1,5 +1,7 @@
 """Kernel SVMs whose columns share their kernel evaluations, in training and in prediction."""
 
+# ruff: noqa: N803, N806  # X is what scikit-learn calls it
+
 from __future__ import annotations
 
 import numbers
@@ -32,9 +34,6 @@ __all__ = [
     "gram_matrix",
     "kernel_block",
 ]
-
-
-# ruff: noqa: N803, N806  # X is what scikit-learn calls it
 
 
 NAMES = ("linear", "poly", "rbf", "sigmoid")
@@ -208,9 +207,6 @@ def _dense_keys(rows: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
     bits ^= bits >> np.uint64(32)
     factors = np.random.default_rng(0).integers(1 << 63, size=rows.shape[1], dtype=np.uint64)
     return np.asarray((bits * (2 * factors + 1)).sum(axis=1))
-
-
-# ruff: noqa: N803, N806  # X is what scikit-learn calls it
 
 
 Result = TypeVar("Result")

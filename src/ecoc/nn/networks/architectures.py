@@ -1,4 +1,4 @@
-"""The networks that a column can have, by name or by a factory of your own."""
+"""The networks that a column can have, by name or by a factory of your own, and their layers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where training stands after an epoch, kept in files from which it can go on."""
+"""Where training stands after an epoch, in files of tensors from which it can go on."""
 
 from __future__ import annotations
 

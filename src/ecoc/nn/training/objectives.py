@@ -1,4 +1,4 @@
-"""What networks are trained for: the sides of columns, or the classes themselves."""
+"""What networks are trained for, and on which inputs: as they are, attacked, or as intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every attack is: choices, called with a model, samples and a radius, that search."""
+"""What every attack is, and the losses of class scores that attacks maximise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attacks from scores alone, beside Square: noise, SPSA, and a swarm of particles."""
+"""Attacks from scores alone: Square, noise, SPSA, and a swarm of particles."""
 
 from __future__ import annotations
 

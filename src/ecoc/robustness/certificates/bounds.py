@@ -1,4 +1,4 @@
-"""What a certificate needs of columns: how far their scores can move around given points."""
+"""How far the scores of columns can move around points; networks by interval arithmetic."""
 
 from __future__ import annotations
 
