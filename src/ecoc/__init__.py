@@ -119,8 +119,8 @@ def __getattr__(name: str) -> Any:
     if name not in _LAZY:
         raise AttributeError(f"module 'ecoc' has no attribute {name!r}")
     module, _, attribute = _LAZY[name].partition(":")
-    found = import_module(module)
-    return getattr(found, attribute) if attribute else found
+    room = import_module(module)
+    return getattr(room, attribute) if attribute else room
 
 
 def __dir__() -> list[str]:

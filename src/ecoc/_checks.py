@@ -114,17 +114,17 @@ def check_matrix(name: str, values: object) -> npt.NDArray[np.float64]:
     """
     wrong = InvalidInputError(f"{name} must be a matrix of numbers.")
     try:
-        found = np.asarray(values)
-        if found.dtype.kind == "O" and not all(
-            isinstance(entry, numbers.Real) and not isinstance(entry, bool) for entry in found.flat
+        array = np.asarray(values)
+        if array.dtype.kind == "O" and not all(
+            isinstance(entry, numbers.Real) and not isinstance(entry, bool) for entry in array.flat
         ):
             raise wrong
-        if found.dtype.kind not in "iufO":
+        if array.dtype.kind not in "iufO":
             raise wrong
-        if found.dtype.kind == "f" and found.dtype.itemsize < 8:
+        if array.dtype.kind == "f" and array.dtype.itemsize < 8:
             # A narrow float is the decimal that is written for it, too.
-            found = found.astype(str)
-        matrix = np.array(found, dtype=np.float64)
+            array = array.astype(str)
+        matrix = np.array(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise wrong from error
     if matrix.ndim != 2:

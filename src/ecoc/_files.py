@@ -173,12 +173,12 @@ def parse_json(data: bytes) -> Any:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in members:
             raise FileFormatError(f"the key {key!r:.80} stands twice in one object.")
-        found[key] = value
-    return found
+        members[key] = value
+    return members
 
 
 def _not_finite(text: str) -> NoReturn:
@@ -256,15 +256,15 @@ def read_arrays(data: bytes, *, kinds: str = "iuf") -> dict[str, npt.NDArray[Any
     """
     if data.startswith(b"\x93NUMPY"):
         raise FileFormatError("a single array (.npy), not an NPZ file; write it with numpy.savez.")
-    found = {}
+    arrays = {}
     with check_zip(data, "NPZ file") as archive:
         for info in archive.infolist():
             name = info.filename.removesuffix(".npy")
-            if name in found:
+            if name in arrays:
                 raise FileFormatError(f"the array {name!r:.80} stands twice in it.")
             with archive.open(info) as stream:
-                found[name] = _read_array(stream.read, f"{name:.80}", kinds)
-    return found
+                arrays[name] = _read_array(stream.read, f"{name:.80}", kinds)
+    return arrays
 
 
 @contextmanager

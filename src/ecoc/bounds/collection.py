@@ -37,24 +37,24 @@ def all_bounds(problem: BoundProblem) -> list[Bound]:
     [('plotkin', 5), ('averaging', 6), ('parity', 6), ('hamming', 6), ('singleton', 8)]
     """
     packing = column_limit(problem)
-    found = _bounds(problem, None)
+    bounds = _bounds(problem, None)
     if packing is not None:
-        found += _bounds(problem, packing)
+        bounds += _bounds(problem, packing)
     if _columns_are_scarce(problem):
-        bound = pair_bound(problem, packing, below=min(bound.value for bound in found))
-        found += [] if bound is None else [bound]
+        bound = pair_bound(problem, packing, below=min(bound.value for bound in bounds))
+        bounds += [] if bound is None else [bound]
     by_table = column_limit(problem, cited=True)
     if by_table is not None and by_table != packing:
-        found += [replace(bound, cited=SOURCE) for bound in _bounds(problem, by_table)]
-    lowest = min(bound.value for bound in found)
+        bounds += [replace(bound, cited=SOURCE) for bound in _bounds(problem, by_table)]
+    lowest = min(bound.value for bound in bounds)
     for limit in (None, packing):
         bound = words_bound(problem, "known", limit, below=lowest)
         if bound is not None:
-            found.append(bound)
+            bounds.append(bound)
             lowest = bound.value
 
     kept: dict[tuple[str, bool], Bound] = {}
-    for bound in sorted(found, key=_order):
+    for bound in sorted(bounds, key=_order):
         kept.setdefault((bound.name, bound.cited is None), bound)
     proved = {bound.name: bound.value for bound in kept.values() if bound.cited is None}
     return [
@@ -88,14 +88,14 @@ def best_bound(problem: BoundProblem, *, cited: bool = False) -> Bound:
 
 def _bounds(problem: BoundProblem, packing: Proof | None) -> list[Bound]:
     """Return the bounds that hold with at most as many columns as a packing proof leaves."""
-    found: list[Bound | None] = [
+    arguments: list[Bound | None] = [
         averaging_bound(problem, packing),
         parity_bound(problem, packing),
         *(words_bound(problem, name, packing) for name in ("plotkin", "singleton", "hamming")),
     ]
     if packing is None:
-        found.append(inner_product_bound(problem))
-    bounds = [bound for bound in found if bound is not None]
+        arguments.append(inner_product_bound(problem))
+    bounds = [bound for bound in arguments if bound is not None]
     for name in ("johnson", "delsarte"):
         lowest = min(bound.value for bound in bounds)
         bound = words_bound(problem, name, packing, below=lowest)

@@ -147,9 +147,9 @@ def fewer_words(words: Words, count: int, *, cited: bool = False) -> Proof | Non
     """
     best: Proof | None = None
     for argument in (*ELEMENTARY, johnson, delsarte, *((known,) if cited else ())):
-        found = argument(words, count)
-        if found is not None:
-            best, count = found, found["size"]
+        proof = argument(words, count)
+        if proof is not None:
+            best, count = proof, proof["size"]
     return best
 
 

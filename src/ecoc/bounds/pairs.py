@@ -71,10 +71,10 @@ def pair_bound(problem: BoundProblem, packing: Proof | None = None, *, below: in
     refuted: list[Proof] | None = None
     distance = below
     while distance > 0:
-        found = _refute(problem, proof["n_columns"], distance)
-        if found is None:
+        refutation = _refute(problem, proof["n_columns"], distance)
+        if refutation is None:
             break
-        refuted, distance = found, distance - 1
+        refuted, distance = refutation, distance - 1
     if refuted is None:
         return None
     return Bound(
@@ -244,13 +244,13 @@ def _relations(problem: BoundProblem, counts: tuple[int, ...]) -> list[_Relation
 
 def _valencies(k: int, s: int, t: int) -> dict[int, int]:
     """Return how many columns of size t have the inner product h with one of size s."""
-    found: dict[int, int] = {}
+    valencies: dict[int, int] = {}
     for common in range(max(0, s + t - k), min(s, t) + 1):
         h = k - 2 * (s + t - 2 * common)
         if k in {2 * s, 2 * t}:
             h = abs(h)
-        found[h] = found.get(h, 0) + comb(s, common) * comb(k - s, t - common)
+        valencies[h] = valencies.get(h, 0) + comb(s, common) * comb(k - s, t - common)
     if 2 * t == k:
         # A column with equal sides was counted once with each of them.
-        found = {h: count // 2 for h, count in found.items()}
-    return {h: count for h, count in found.items() if h < k}
+        valencies = {h: count // 2 for h, count in valencies.items()}
+    return {h: count for h, count in valencies.items() if h < k}

@@ -335,9 +335,9 @@ def _solve_delsarte(n: int, distances: range, *, upper: bool) -> Proof | None:
 def _constant_weight_limits(n: int, distances: range) -> dict[int, tuple[int, str]]:
     """Return Johnson's bounds on words of the weight of each distance, with their paths."""
     sizes = constant_weight_sizes(n, (distances[0] + 1) // 2)
-    found = {w: sizes[min(w, n - w)] for w in distances if min(w, n - w) in sizes}
+    limits = {w: sizes[min(w, n - w)] for w in distances if min(w, n - w) in sizes}
     # Large bounds never matter, and would only spoil the scaling of the program.
-    return {w: item for w, item in found.items() if item[0] <= _MAX_CONSTANT_WEIGHT}
+    return {w: item for w, item in limits.items() if item[0] <= _MAX_CONSTANT_WEIGHT}
 
 
 @lru_cache(maxsize=8)

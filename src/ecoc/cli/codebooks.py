@@ -91,18 +91,18 @@ def show(
     from ecoc.design.verification import VERIFICATION_SECONDS
 
     with deadline(VERIFICATION_SECONDS):
-        found = read_file(file, allow_repeated_columns=allow_repeated_columns)
-        design = _claimed_design(found, file)
+        contents = read_file(file, allow_repeated_columns=allow_repeated_columns)
+        design = _claimed_design(contents, file)
     if as_json:
         form = "json"
     if form == "text" and output is None:
-        _print_text(found.codebook)
+        _print_text(contents.codebook)
         if design is not None:
             click.echo(f"\n{_claim_text(design)}")
         return
     if form == "png" and output in {None, "-"} and sys.stdout.isatty():
         raise click.UsageError("A PNG picture does not belong in a terminal; give -o FILE.")
-    data = _rendered(found, design, form)
+    data = _rendered(contents, design, form)
     if output in {None, "-"} and sys.stdout.isatty():
         data = printable(data.decode(), keep="\n\t").encode()
     write_output(output or "-", data)
@@ -135,9 +135,9 @@ def verify(file: str, time_limit: float, allow_repeated_columns: bool, as_json: 
 
     try:
         with deadline(time_limit):
-            found = read_file(file, allow_repeated_columns=allow_repeated_columns)
-            design = _claimed_design(found, file)
-            report = _report(found, design, as_json=as_json)
+            contents = read_file(file, allow_repeated_columns=allow_repeated_columns)
+            design = _claimed_design(contents, file)
+            report = _report(contents, design, as_json=as_json)
     except VerificationError as error:
         if not as_json:
             click.echo("INVALID")
@@ -202,14 +202,14 @@ def convert(source: str, target: str, allow_repeated_columns: bool, as_json: boo
     """Convert a codebook between .json, .csv and .npz."""
     from ecoc.codes import read_file, write_file
 
-    found = read_file(source, allow_repeated_columns=allow_repeated_columns)
-    write_file(found.codebook, target, certificate=found.certificate)
+    contents = read_file(source, allow_repeated_columns=allow_repeated_columns)
+    write_file(contents.codebook, target, certificate=contents.certificate)
     lost = []
     if target.lower().endswith(".csv"):
         kept = {
-            "the name": found.codebook.name,
-            "the provenance": found.codebook.provenance,
-            "the certificate": found.certificate,
+            "the name": contents.codebook.name,
+            "the provenance": contents.codebook.provenance,
+            "the certificate": contents.certificate,
         }
         lost = [what for what, value in kept.items() if value is not None]
     if lost:

@@ -71,8 +71,8 @@ def bounds(
         separation=separation,
         max_imbalance=balance,
     ).bound_problem
-    found = all_bounds(problem)
-    for bound in found:
+    proved = all_bounds(problem)
+    for bound in proved:
         wrong = check_bound(problem, bound)
         if wrong:
             raise VerificationError(f"the {bound.name} bound", wrong)
@@ -80,12 +80,12 @@ def bounds(
         print_json(
             [
                 {"name": b.name, "value": b.value, "reason": b.reason, "cited": b.cited}
-                for b in found
+                for b in proved
             ]
         )
         return
-    width = max(len(bound.name) for bound in found)
-    for bound in found:
+    width = max(len(bound.name) for bound in proved)
+    for bound in proved:
         source = f" [{bound.cited}]" if bound.cited else ""
         click.echo(f"{bound.value:>5}  {bound.name:<{width}}  {bound.reason}{source}")
 
@@ -136,10 +136,10 @@ def cover(
     )
     edges = graph.n_edges
     began = time.perf_counter()
-    found = clique_cover(graph, method=method, n_parts=parts, n_jobs=jobs)
+    cliques = clique_cover(graph, method=method, n_parts=parts, n_jobs=jobs)
     seconds = time.perf_counter() - began
     peak = _peak_memory()
-    checked = None if no_verify else verify_cover(graph, found)
+    checked = None if no_verify else verify_cover(graph, cliques)
     verified = None if checked is None else checked.verified
     result = {
         "classes": classes,
@@ -147,8 +147,8 @@ def cover(
         "separation": separation,
         "method": method,
         "edges": edges,
-        "cliques": found.n_cliques,
-        "factor": edges / found.n_cliques if found.n_cliques else None,
+        "cliques": cliques.n_cliques,
+        "factor": edges / cliques.n_cliques if cliques.n_cliques else None,
         "seconds": seconds,
         "peak_memory_bytes": peak,
         "verified": verified,
@@ -160,8 +160,8 @@ def cover(
         print_facts(
             {
                 "Conflicting pairs": f"{edges:,}",
-                "Cliques": f"{found.n_cliques:,}",
-                "Pairs per clique": f"{result['factor']:.1f}" if found.n_cliques else "none",
+                "Cliques": f"{cliques.n_cliques:,}",
+                "Pairs per clique": f"{result['factor']:.1f}" if cliques.n_cliques else "none",
                 "Seconds": f"{seconds:.3f}",
                 "Peak memory": "unknown" if peak is None else f"{peak / 2**20:.0f} MiB",
                 "Verification": "not asked for" if checked is None else str(checked),
@@ -295,10 +295,10 @@ def design(
         _export(problem, formulation or "ip3", export)
         return
     if import_solution is not None:
-        found = _imported(problem, formulation or "ip3", import_solution)
+        result = _imported(problem, formulation or "ip3", import_solution)
     else:
         with _announced_interrupt(), _shown_progress() as progress:
-            found = design_codebook(
+            result = design_codebook(
                 problem,
                 method=method,
                 formulation=formulation,
@@ -312,15 +312,15 @@ def design(
     # Shown before it is saved, and saved whatever comes of showing it: nothing is lost.
     try:
         if as_json or output != "-":
-            _present(found, output, as_json=as_json)
+            _present(result, output, as_json=as_json)
         else:
-            talk(found.verdict)
+            talk(result.verdict)
     finally:
-        if output is not None and found.codebook is not None:
-            found.save(output)
+        if output is not None and result.codebook is not None:
+            result.save(output)
             if output != "-":
                 talk(f"written to {output}")
-    if found.status.name != "OPTIMAL":
+    if result.status.name != "OPTIMAL":
         sys.exit(EXIT_NOT_PROVED)
 
 

@@ -113,7 +113,7 @@ def fit(
 
     table = read_table(data)
     with told_warnings(), _shown_progress() as progress:
-        found = fit_table(
+        result = fit_table(
             table,
             target,
             codebook=codebook,
@@ -135,21 +135,21 @@ def fit(
     # Shown before it is saved, and saved whatever comes of showing it: nothing is lost.
     try:
         if as_json:
-            print_json({**found.to_plain(), "file": output, "report": report})
+            print_json({**result.to_plain(), "file": output, "report": report})
         else:
-            print_facts(found.facts)
+            print_facts(result.facts)
             click.echo()
-            _print_table(found.comparison.table())
+            _print_table(result.comparison.table())
     finally:
         try:
             if output is not None:
-                save_model(found.model, output)
+                save_model(result.model, output)
                 talk(f"written to {output}")
         finally:
             if report is not None:
                 from ecoc.report import fit_page
 
-                write_page(report, fit_page(found))
+                write_page(report, fit_page(result))
 
 
 def _print_table(lines: list[tuple[str, ...]]) -> None:
@@ -217,17 +217,17 @@ def predict(
     from ecoc.tables import TableModel, read_table
 
     with told_warnings():
-        found = TableModel.of(load_model(model)).predict(
+        predictions = TableModel.of(load_model(model)).predict(
             read_table(data), proba=proba, margin=margin
         )
-    for note in found.notes:
+    for note in predictions.notes:
         talk(f"note: {note}")
-    if found.accuracy is not None:
-        talk(f"accuracy {found.accuracy:.4f} on {len(found.labels)} rows")
+    if predictions.accuracy is not None:
+        talk(f"accuracy {predictions.accuracy:.4f} on {len(predictions.labels)} rows")
     if as_json:
-        print_json(found.to_plain())
+        print_json(predictions.to_plain())
         return
-    text = _csv(found).encode()
+    text = _csv(predictions).encode()
     try:
         write_output(output or "-", text)
     except FileFormatError:

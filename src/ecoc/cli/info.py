@@ -33,19 +33,19 @@ def data(name: str, output: str | None, folder: str | None, as_json: bool) -> No
     """
     from ecoc.datasets import dataset_csv, load_dataset
 
-    found = load_dataset(name, data=folder)
+    dataset = load_dataset(name, data=folder)
     facts = {
-        "name": found.name,
-        "description": found.description,
-        "source": found.source,
-        "samples": len(found.X),
-        "features": found.X.shape[1],
-        "classes": len(found.classes),
+        "name": dataset.name,
+        "description": dataset.description,
+        "source": dataset.source,
+        "samples": len(dataset.X),
+        "features": dataset.X.shape[1],
+        "classes": len(dataset.classes),
     }
     if as_json:
         print_json(facts)
         return
-    write_output(output or "-", dataset_csv(found).encode())
+    write_output(output or "-", dataset_csv(dataset).encode())
     if output is None or output == "-":
         return
     print_facts({key.capitalize(): value for key, value in facts.items()})

@@ -139,12 +139,12 @@ def search_deal(
     n_failed = 0
     while efforts:
         matrix = _anneal_once(make(rng), goal, rng, efforts[0], budget)
-        found = separation_of(matrix, one_sided=goal.one_sided)
-        if found > best[1]:
-            best = matrix, found
+        separation = separation_of(matrix, one_sided=goal.one_sided)
+        if separation > best[1]:
+            best = matrix, separation
         if budget.is_spent:
             break
-        if found < goal.column_distance:
+        if separation < goal.column_distance:
             efforts.pop(0)
             n_failed += 1
             # Blocks that repeat columns on their own do so however they are dealt.
@@ -154,7 +154,7 @@ def search_deal(
             break
         else:
             # The first failure at a raised goal ends the search.
-            goal = replace(goal, column_distance=found + 1)
+            goal = replace(goal, column_distance=separation + 1)
             efforts = [1.0]
     return best
 

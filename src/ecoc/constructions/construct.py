@@ -319,14 +319,14 @@ class _Request:
         return (self.best_code.min_column_distance(self.separation) or self.k) >= self._wanted()
 
     def _try(self, plan: Patchwork) -> None:
-        matrix, found = search_deal(
+        matrix, separation = search_deal(
             plan.make,
             Goal(self._wanted(), one_sided=self.one_sided),
             self.rng,
             stretch=self.target is None,
             budget=self.budget,
         )
-        if found >= self.rho:
+        if separation >= self.rho:
             details = {"blocks": list(plan.names), "n_cut": plan.n_cut, "n_free": plan.n_free}
             self._offer(matrix, plan.method, details)
 

@@ -89,12 +89,12 @@ def parent_codes(limit: int) -> tuple[ParentCode, ...]:
     Those for which another with the same columns has as many words at as large a
     distance are left out.
     """
-    found: dict[tuple[int, int], ParentCode] = {}
+    parents: dict[tuple[int, int], ParentCode] = {}
 
     def offer(code: ParentCode) -> None:
         key = code.length, code.dimension
-        if code.length <= limit and (key not in found or found[key].distance < code.distance):
-            found[key] = code
+        if code.length <= limit and (key not in parents or parents[key].distance < code.distance):
+            parents[key] = code
 
     for n in range(1, limit + 1):
         offer(ParentCode("all", n, n, 1))
@@ -109,7 +109,7 @@ def parent_codes(limit: int) -> tuple[ParentCode, ...]:
             distance = _true_distance(n, dimension) or designed
             offer(ParentCode("bch", n, dimension, distance))
             offer(ParentCode("bch", n + 1, dimension, distance + distance % 2, extended=True))
-    return tuple(found[key] for key in sorted(found))
+    return tuple(parents[key] for key in sorted(parents))
 
 
 @lru_cache(maxsize=4096)
@@ -217,17 +217,17 @@ def bch_codes(n: int) -> tuple[tuple[int, int, tuple[int, ...]], ...]:
     >>> [(dimension, distance) for dimension, distance, _ in bch_codes(15)]
     [(11, 3), (7, 5), (5, 7)]
     """
-    found = []
+    codes = []
     zeros: set[int] = set()
     for exponent in range(1, n):
         if exponent in zeros:
             continue
         if zeros:
-            found.append((n - len(zeros), exponent, tuple(sorted(zeros))))
+            codes.append((n - len(zeros), exponent, tuple(sorted(zeros))))
         while exponent not in zeros:
             zeros.add(exponent)
             exponent = 2 * exponent % n  # noqa: PLW2901  # walks along the cyclotomic coset
-    return tuple(found)
+    return tuple(codes)
 
 
 def bch_generator(n: int, zeros: tuple[int, ...]) -> Bits:

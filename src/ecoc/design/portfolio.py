@@ -314,7 +314,7 @@ class Portfolio(DesignRun):
             seconds = self.left_for_looking() if ready else 0.0
             # Without a target it goes on to raise the column distance, which is the second goal.
             target = None if problem.min_column_distance is None else self.bound
-            found = construct(
+            codebook = construct(
                 problem.n_classes,
                 self._columns_that_fit(),
                 min_column_distance=problem.rho,
@@ -326,12 +326,12 @@ class Portfolio(DesignRun):
                 ),
                 target_distance=None if target is None else int(target),
             )
-            if found is None:
+            if codebook is None:
                 said.append("none applies")
             else:
-                kept = self.offer(found)
+                kept = self.offer(codebook)
                 said.append(
-                    f"{found.name}, {found.min_row_distance:g}{'' if kept else ', not kept'}"
+                    f"{codebook.name}, {codebook.min_row_distance:g}{'' if kept else ', not kept'}"
                 )
 
     def short_search(self) -> None:
@@ -350,7 +350,7 @@ class Portfolio(DesignRun):
                 return
             if not self._search_compiled(said):
                 return
-            found = search_codebook(
+            result = search_codebook(
                 self.problem,
                 bound=self.bound,
                 time_limit=self.left() if seconds is None else seconds,
@@ -360,8 +360,8 @@ class Portfolio(DesignRun):
                 start=self.codebook,
                 progress=lambda codebook, _: self.offer(codebook),
             )
-            self.offer(found.codebook)
-            said.append(f"{found.n_runs} runs")
+            self.offer(result.codebook)
+            said.append(f"{result.n_runs} runs")
 
     def _compiled(self, compile_kernels: Callable[[], object], said: list[str]) -> bool:
         """Wait for functions to be compiled, no longer than there is time."""
@@ -507,7 +507,7 @@ class Portfolio(DesignRun):
                 reached = int(codebook.min_column_distance() or 0)
                 if reached >= bound.value or not self._search_compiled(said):
                     break
-                found = search_codebook(
+                better = search_codebook(
                     replace(
                         problem,
                         n_columns=codebook.n_columns,
@@ -520,10 +520,10 @@ class Portfolio(DesignRun):
                     random_state=self.seed,
                     at_least=distance,
                 ).codebook
-                if found is None:
+                if better is None:
                     break
-                codebook = self.codebook = found
-                self.objective = problem.objective_of(found)
+                codebook = self.codebook = better
+                self.objective = problem.objective_of(better)
             reached = int(codebook.min_column_distance() or 0)
             said.append(f"columns {reached} apart, at most {bound.value} possible")
 

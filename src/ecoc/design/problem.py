@@ -187,24 +187,24 @@ class DesignProblem:
         """Say what a codebook lacks to be a solution, in integers and from its matrix alone."""
         if codebook.n_classes != self.n_classes:
             return [f"it has {codebook.n_classes} classes where {self.n_classes} are asked for"]
-        found = []
+        wrong = []
         if codebook.n_columns > self.n_columns:
-            found.append(f"it has {codebook.n_columns} columns where {self.n_columns} are allowed")
+            wrong.append(f"it has {codebook.n_columns} columns where {self.n_columns} are allowed")
         if not codebook.is_binary:
-            found.append("it leaves classes out of columns (entries 0)")
-            return found
+            wrong.append("it leaves classes out of columns (entries 0)")
+            return wrong
         if not self._separated(codebook):
-            found.append(self._example_of_conflict(codebook))
+            wrong.append(self._example_of_conflict(codebook))
         if self.max_imbalance is not None:
             balance = codebook.column_balance(self.class_sizes)
             admitted = balance_limit(self.max_imbalance, self.class_sizes, self.n_classes)
             worst = np.abs(balance.positive - balance.negative)
             if worst.max() > admitted:
-                found.append(
+                wrong.append(
                     f"column {int(worst.argmax())} has sides that differ by {int(worst.max())}, "
                     f"more than the {admitted} that max_imbalance={self.max_imbalance:g} allows"
                 )
-        return found
+        return wrong
 
     def _separated(self, codebook: Codebook) -> bool:
         if codebook.n_columns == 1:

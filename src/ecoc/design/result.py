@@ -357,8 +357,8 @@ class Design:
     def verdict(self) -> str:
         """One line: how good, how good any could be, and on what ground."""
         if self.codebook is None:
-            found = "no codebook found within the limits"
-            return f"{self.status.name}: {found}, bound {exact_text(self.bound)}"
+            sentence = "no codebook found within the limits"
+            return f"{self.status.name}: {sentence}, bound {exact_text(self.bound)}"
         ground = f" ({self.certificate.summary})" if self.certificate else ""
         what = "minimum row distance" if self.problem.maximises else "sum of deviations"
         if self.status is Status.OPTIMAL:

@@ -52,10 +52,10 @@ def read_design(
         If checking is not done in time.
     """
     with deadline(time_limit):
-        found = read_file(path)
-        if found.certificate is None:
+        contents = read_file(path)
+        if contents.certificate is None:
             raise FileFormatError(f"{path}: a codebook without a certificate is no design.")
-        return verify_claim(found.codebook, found.certificate, os.fspath(path))
+        return verify_claim(contents.codebook, contents.certificate, os.fspath(path))
 
 
 def verify_claim(codebook: Codebook, claim: Mapping[str, Any], place: str) -> Design:

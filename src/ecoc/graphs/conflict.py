@@ -310,9 +310,9 @@ class ConflictGraph:
         if self._by_differences:
             reached = self._vertex_of[rows ^ self._differences]
             reached.sort(axis=1)
-            found = reached >= 0
-            v = np.nonzero(found)[0]
-            return (v + start).astype(np.int32), reached[found]
+            inside = reached >= 0
+            v = np.nonzero(inside)[0]
+            return (v + start).astype(np.int32), reached[inside]
         v, w = np.nonzero(self.conflicts(rows, self._columns))
         return (v + start).astype(np.int32), w.astype(np.int32)
 

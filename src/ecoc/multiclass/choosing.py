@@ -330,12 +330,12 @@ def _matched(codebook: Codebook, source: str, classes: npt.NDArray[Any]) -> Choi
     if len(rows) == codebook.n_classes:
         return Choice(codebook.take_rows(rows), source)
     absent = tuple(label for label in codebook.labels if label not in set(seen))
-    found = codebook.take_rows(rows, drop_useless_columns=True)
+    taken = codebook.take_rows(rows, drop_useless_columns=True)
     return Choice(
-        found,
+        taken,
         f"{source}, without the rows of absent classes",
         absent,
-        _dropped(codebook.matrix[rows], found.matrix),
+        _dropped(codebook.matrix[rows], taken.matrix),
     )
 
 

@@ -233,8 +233,8 @@ def _all_scores(
             return scores
     calls = ((column, learner, X, method) for column, learner in enumerate(learners))
     # Threads: every learner sees the same X, which processes would have to copy.
-    found = in_parallel(_score, calls, n_jobs=n_jobs, verbose=verbose, prefer="threads")
-    return np.stack(found, axis=1) if found else np.empty(expected)
+    of_columns = in_parallel(_score, calls, n_jobs=n_jobs, verbose=verbose, prefer="threads")
+    return np.stack(of_columns, axis=1) if of_columns else np.empty(expected)
 
 
 def score_method(estimator: Any, *, probability: bool = False) -> ScoreMethod:
@@ -500,7 +500,7 @@ def scores_with_gaps(
     """
     n_columns = task.matrix.shape[1]
     kept = kept_columns(missing_columns, n_columns)
-    found = column_scores(
+    present = column_scores(
         [learners[column] for column in kept],
         X,
         method,
@@ -509,15 +509,15 @@ def scores_with_gaps(
         n_jobs=n_jobs,
         verbose=verbose,
     )
-    finite = np.isfinite(found)
+    finite = np.isfinite(present)
     if not finite.all():
         if not erase:
             raise ColumnError(_strange_scores(task, kept, finite))
-        found[~finite] = np.nan
+        present[~finite] = np.nan
     if len(kept) == n_columns:
-        return found
-    scores = np.full((len(found), n_columns), np.nan)
-    scores[:, kept] = found
+        return present
+    scores = np.full((len(present), n_columns), np.nan)
+    scores[:, kept] = present
     return scores
 
 

@@ -186,10 +186,10 @@ class NetworkEstimator(ClassifierMixin, BaseEstimator):
             "estimator": type(self).__name__,
             **self._identity(),
         }
-        found = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
+        fingerprint = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
         for array in (data.inputs, data.targets, data.validation):
-            found.update(np.ascontiguousarray(array).data)
-        return found.hexdigest()
+            fingerprint.update(np.ascontiguousarray(array).data)
+        return fingerprint.hexdigest()
 
     # ------------------------------------------------------------ prediction
 
@@ -208,8 +208,8 @@ class NetworkEstimator(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The class with the largest score, for each sample."""
         rows = self.decision_function(X).argmax(axis=1)
-        found: npt.NDArray[Any] = self.classes_[rows]
-        return found
+        labels: npt.NDArray[Any] = self.classes_[rows]
+        return labels
 
     def decision_function(self, X: Any) -> Floats:
         """A score for each class, of shape (n_samples, n_classes); the largest wins."""
@@ -231,8 +231,8 @@ class NetworkEstimator(ClassifierMixin, BaseEstimator):
                 module(torch.tensor(inputs[start : start + _CHUNK], device=device)).double().cpu()
                 for start in range(0, len(inputs), _CHUNK)
             ]
-        found: Floats = torch.cat(parts).numpy()
-        return found
+        outputs: Floats = torch.cat(parts).numpy()
+        return outputs
 
     def _copies(self) -> list[nn.Sequential]:
         """Copies of the networks: what is done to them leaves the estimator as it is."""

@@ -371,11 +371,11 @@ class ECOCNetworkClassifier(NetworkEstimator):
 def _check_one_logit(network: nn.Module, shape: tuple[int, ...]) -> None:
     import torch
 
-    found = network.eval()(torch.zeros(2, *shape))
-    if tuple(found.shape) != (2, 1):
+    outputs = network.eval()(torch.zeros(2, *shape))
+    if tuple(outputs.shape) != (2, 1):
         raise InvalidInputError(
             "A network of a column must return one output for each sample, of shape (n, 1), not "
-            f"{tuple(found.shape)}."
+            f"{tuple(outputs.shape)}."
         )
 
 

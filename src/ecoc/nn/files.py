@@ -102,10 +102,10 @@ def load_model(
     """
     tensors, metadata = read_tensors(Path(path), _KIND)
     try:
-        found = _CLASSES.get(metadata["estimator"])
-        if found is None:
+        estimator = _CLASSES.get(metadata["estimator"])
+        if estimator is None:
             raise ValueError(f"no estimator {metadata['estimator']!r} is known")
-        model = _restored(found, metadata, architecture)
+        model = _restored(estimator, metadata, architecture)
         _fill(model, tensors)
     except FileFormatError:
         raise
@@ -119,18 +119,18 @@ def load_model(
 
 def _parameters(model: NetworkEstimator) -> dict[str, Any]:
     """The parameters that are plain data; a codebook is stored as what it was used as."""
-    found = {}
+    plain = {}
     for name, value in model.get_params(deep=False).items():
         if name in _NOT_KEPT:
             continue
         if isinstance(value, np.generic):
-            found[name] = value.item()
+            plain[name] = value.item()
         elif value is None or isinstance(value, bool | int | float | str):
-            found[name] = value
+            plain[name] = value
         elif isinstance(value, tuple | list) and name != "codebook":
-            found[name] = [float(v) if isinstance(v, float) else int(v) for v in value]
+            plain[name] = [float(v) if isinstance(v, float) else int(v) for v in value]
         # Generators, factories and codebooks are left out here.
-    return found
+    return plain
 
 
 def _restored(

@@ -113,10 +113,10 @@ def _diagnosed(held_out: HeldOut | None) -> list[str]:
                 "the columns were not diagnosed.</p>"
             ),
         ]
-    found = [held_out.errors, held_out.usefulness, held_out.confusion, held_out.correlation]
+    diagnostics = [held_out.errors, held_out.usefulness, held_out.confusion, held_out.correlation]
     drawings = [
         drawing(result.plot(), repr(result).strip("<>").partition(": ")[2])
-        for result in found
+        for result in diagnostics
         if result is not None
     ]
     return [

@@ -122,7 +122,7 @@ def adversarial_error_correlation(
     samples = as_samples(inputs).to(target.device, target.dtype)
     labels = target.places(y, len(samples))
     with target.evaluating():
-        found = (attack or APGD(steps=50))(
+        result = (attack or APGD(steps=50))(
             target.view(head),
             samples,
             labels,
@@ -133,7 +133,9 @@ def adversarial_error_correlation(
             batch_size=batch_size,
         )
         natural, accuracy = _seen(target, target.matrix, samples, labels, batch_size)
-        attacked, attacked_accuracy = _seen(target, target.matrix, found.points, labels, batch_size)
+        attacked, attacked_accuracy = _seen(
+            target, target.matrix, result.points, labels, batch_size
+        )
     return AttackedCorrelation(natural, attacked, accuracy, attacked_accuracy, epsilon)
 
 

@@ -360,7 +360,7 @@ class _Evaluation:
         for batch, rows in enumerate(batches(torch.nonzero(attacked)[:, 0], self.batch_size)):
             if time.monotonic() > self.deadline:
                 raise _LimitReachedError
-            found = stage.attack(
+            outcome = stage.attack(
                 view,
                 self.samples[rows],
                 self.labels[rows],
@@ -370,12 +370,12 @@ class _Evaluation:
                 random_state=self._seed_of(stage, epsilon, batch),
                 batch_size=self.batch_size,
             )
-            if found.n_gradients:
-                self.n_gradients[stage.name] += found.n_gradients
-                self.n_zero[stage.name] += round(found.n_gradients * found.gradients_zero_share)
-            success = found.success.cpu()
+            if outcome.n_gradients:
+                self.n_gradients[stage.name] += outcome.n_gradients
+                self.n_zero[stage.name] += round(outcome.n_gradients * outcome.gradients_zero_share)
+            success = outcome.success.cpu()
             if success.any():
-                yield rows[success], found.points[success]
+                yield rows[success], outcome.points[success]
 
     def _seed_of(self, stage: AttackStage, epsilon: float, batch: int) -> int:
         key = zlib.crc32(f"{stage.name} {epsilon!r} {batch}".encode())

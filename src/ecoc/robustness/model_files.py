@@ -113,9 +113,9 @@ def _network(path: str, data: str, folder: str | None) -> ModelWithSamples:
     network = load_model(path)
     low, high = network.input_range_
     if data in DATASETS:
-        found = load_dataset(data, data=folder)
-        cut = found.n_train or 0
-        values, labels = _laid_out(found)[cut:], found.y[cut:]
+        dataset = load_dataset(data, data=folder)
+        cut = dataset.n_train or 0
+        values, labels = _laid_out(dataset)[cut:], dataset.y[cut:]
         values = low + (high - low) * values / values.max()
     else:
         values, labels = _read_arrays(data)

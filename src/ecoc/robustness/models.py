@@ -134,13 +134,13 @@ def adapt(model: Any) -> ModelAdapter:
     """
     transformers, last = open_pipeline(model)
     if hasattr(last, "column_module") and hasattr(last, "codebook_"):
-        found = _code_network(last)
+        adapter = _code_network(last)
     elif hasattr(last, "as_module") and hasattr(last, "classes_"):
-        found = _ordinary(last.as_module(output="logits"), last)
+        adapter = _ordinary(last.as_module(output="logits"), last)
     elif isinstance(last, nn.Module):
-        found = _ordinary(last)
+        adapter = _ordinary(last)
     elif hasattr(last, "estimators_") and hasattr(last, "codebook_"):
-        found = _code_classifier(last)
+        adapter = _code_classifier(last)
     elif hasattr(last, "predict") and hasattr(last, "classes_"):
         return _other_classifier(model)
     else:
@@ -148,7 +148,7 @@ def adapt(model: Any) -> ModelAdapter:
             "model must be a fitted classifier, a pipeline that ends in one, or a torch module "
             f"from inputs to logits, not {type(last).__name__}."
         )
-    return _behind(transformers, model, found) if transformers else found
+    return _behind(transformers, model, adapter) if transformers else adapter
 
 
 def _behind(transformers: Sequence[Any], pipeline: Any, last: ModelAdapter) -> ModelAdapter:
@@ -236,8 +236,8 @@ def _other_classifier(model: Any) -> ModelAdapter:
     def scores(samples: npt.NDArray[Any]) -> Floats:
         for method in ("decision_function", "predict_proba"):
             if hasattr(model, method):
-                found = np.asarray(getattr(model, method)(samples), dtype=np.float64)
-                return np.stack([-found, found], axis=1) if found.ndim == 1 else found
+                raw = np.asarray(getattr(model, method)(samples), dtype=np.float64)
+                return np.stack([-raw, raw], axis=1) if raw.ndim == 1 else raw
         return np.asarray(model.predict(samples)[:, None] == classes, dtype=np.float64)
 
     name = type(open_pipeline(model)[1]).__name__
@@ -263,8 +263,8 @@ def _asked(module: nn.Module) -> Scores:
                 parts = [module(chunk.to(like)).double().cpu() for chunk in chunks]
         finally:
             module.train(was_training)
-        found: Floats = torch.cat(parts).numpy()
-        return found
+        answers: Floats = torch.cat(parts).numpy()
+        return answers
 
     return scores
 
@@ -438,27 +438,27 @@ def attacked_model(model: Any, samples: npt.NDArray[Any]) -> AttackedModel:
     """
     if isinstance(model, AttackedModel):
         return model
-    found = adapt(model)
-    if isinstance(found.decoder, SelfHealing):
+    adapter = adapt(model)
+    if isinstance(adapter.decoder, SelfHealing):
         raise UnsupportedError(
             "Self-healing decoding decides about samples together, so that no single sample can "
             "be attacked. Use another decoding."
         )
-    module, closed = _with_gradients(found, samples)
+    module, closed = _with_gradients(adapter, samples)
     if module is None:
-        return _black_box(found, closed)
-    decision = found.decision or _decoding(found)
+        return _black_box(adapter, closed)
+    decision = adapter.decision or _decoding(adapter)
     dtype, device = _placed(module)
     return AttackedModel(
         body=module,
         decision=decision,
-        heads={"logits": _same} if found.matrix is None else code_heads(found.matrix, device),
-        classes=found.classes,
+        heads={"logits": _same} if adapter.matrix is None else code_heads(adapter.matrix, device),
+        classes=adapter.classes,
         dtype=dtype,
         device=device,
-        predict=found.predict,
+        predict=adapter.predict,
         module=module,
-        matrix=found.matrix,
+        matrix=adapter.matrix,
     )
 
 

@@ -90,8 +90,8 @@ class Certification:
         What :func:`ecoc.robustness.evaluate_robustness` takes as ``certified_radii``.
         """
         values = np.array(self.epsilons)[:, None]
-        found: npt.NDArray[np.float64] = np.where(self.certified, values, 0.0).max(axis=0)
-        return found
+        radii: npt.NDArray[np.float64] = np.where(self.certified, values, 0.0).max(axis=0)
+        return radii
 
     @property
     def is_probabilistic(self) -> bool:

@@ -304,21 +304,21 @@ def find_features(
     names = [name for name in table.names if name != target and name not in dropped]
     if not names:
         raise InvalidInputError(f"{table.source} has no column besides {target!r} to learn from.")
-    found = []
+    features = []
     for name in names:
         cells = table.column(name)
         strange = _not_numeric(cells)
         if strange is None:
-            found.append(Feature(name))
+            features.append(Feature(name))
         elif one_hot:
-            found.append(Feature(name, _categories(table, name, cells)))
+            features.append(Feature(name, _categories(table, name, cells)))
         else:
             raise InvalidInputError(
                 f"Features must be numbers; column {name!r} has {cells[strange]!r} in "
                 f"{table.place(strange)}. Drop the column, or turn its values into "
                 "indicators (one-hot)."
             )
-    return tuple(found)
+    return tuple(features)
 
 
 def _not_numeric(cells: Sequence[str]) -> int | None:

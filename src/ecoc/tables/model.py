@@ -164,8 +164,8 @@ class TableModel:
                 "The model has no probabilities, because its learner has none; train it with "
                 "calibration, or with another learner."
             )
-        found = self.encode(table)
-        inner, reached = self._unwrapped(found)
+        encoded = self.encode(table)
+        inner, reached = self._unwrapped(encoded)
         labels = inner.predict(reached)
         return Predictions(
             classes=inner.classes_,
@@ -173,7 +173,7 @@ class TableModel:
             probabilities=inner.predict_proba(reached) if proba else None,
             margins=inner.margin(reached) if margin else None,
             accuracy=self._accuracy(table, labels),
-            notes=found.notes,
+            notes=encoded.notes,
         )
 
     def reach(self, table: Table) -> tuple[ECOCClassifier, Any]:

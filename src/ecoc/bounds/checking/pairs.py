@@ -123,7 +123,7 @@ def _check_case(
 
 def _squares(k: int, distance: int, total: int) -> list[int]:
     """Return limits of the sum of squared distances for each possible cut of the rows."""
-    found = []
+    squares = []
     excess = total - comb(k, 2) * distance
     for part in range(k // 2 + 1):
         within = comb(part, 2) + comb(k - part, 2)
@@ -133,26 +133,26 @@ def _squares(k: int, distance: int, total: int) -> list[int]:
             continue
         base = comb(k, 2) * distance**2 + 2 * distance * excess
         # An excess is 1 or at least 2, in steps of 2, so that e^2 >= 2 e - (1 if e is odd).
-        found += [base + 2 * excess - odd, base + max(0, odd - 1) + (rest + min(1, odd)) ** 2]
-    return found
+        squares += [base + 2 * excess - odd, base + max(0, odd - 1) + (rest + min(1, odd)) ** 2]
+    return squares
 
 
 def _pairs(k: int, n: dict[int, int]) -> dict[Relation, tuple[int, int]]:
     """Return for each relation how many pairs of rows both columns separate, and its limit."""
-    found = {}
+    pairs = {}
     for s, t in combinations_with_replacement([s for s in n if n[s]], 2):
         every = n[s] * n[t] - (n[s] if s == t else 0)
         for h, (count, both) in _neighbours(k, s, t).items():
             back = _neighbours(k, t, s)[h][0]
-            found[s, t, h] = (both, min(every, n[s] * count, n[t] * back))
-    return found
+            pairs[s, t, h] = (both, min(every, n[s] * count, n[t] * back))
+    return pairs
 
 
 @lru_cache(maxsize=256)
 def _neighbours(k: int, s: int, t: int) -> dict[int, tuple[int, int]]:
     """Return by h how many columns of size t a column of size s has, and what both separate."""
     own, ones = (1 << s) - 1, (1 << k) - 1
-    found: dict[int, tuple[int, int]] = {}
+    neighbours: dict[int, tuple[int, int]] = {}
     for column in range(1, 1 << (k - 1)):
         if _size(column, k) != t:
             continue
@@ -162,15 +162,15 @@ def _neighbours(k: int, s: int, t: int) -> dict[int, tuple[int, int]]:
             h = abs(h)
         if h == k:
             continue
-        if h in found:
-            found[h] = (found[h][0] + 1, found[h][1])
+        if h in neighbours:
+            neighbours[h] = (neighbours[h][0] + 1, neighbours[h][1])
         else:
             both = sum(
                 (own >> p ^ own >> q) & (column >> p ^ column >> q) & 1
                 for p, q in combinations(range(k), 2)
             )
-            found[h] = (1, both)
-    return found
+            neighbours[h] = (1, both)
+    return neighbours
 
 
 def _size(column: int, k: int) -> int:

@@ -140,7 +140,7 @@ def _relaxations(value: object, family: Family, n: int) -> dict[int, tuple[int, 
     """Return by distance what the sum may exceed zero by, and how many words are so far."""
     if type(value) is not list or len(value) > n:
         raise RejectedError("weights is not a list of distances")
-    found = {}
+    relaxations = {}
     for item in value:
         if type(item) is not list or len(item) != 3:
             raise RejectedError("an entry of weights is not a distance, a number and steps")
@@ -148,8 +148,8 @@ def _relaxations(value: object, family: Family, n: int) -> dict[int, tuple[int, 
         u = integer(item[1], "an allowance")
         # Complements have the same distances, so that weight i counts as n - i.
         weight = min(distance, n - distance)
-        found[distance] = (u, _constant_weight(n, family.extended[1], weight, item[2]))
-    return found
+        relaxations[distance] = (u, _constant_weight(n, family.extended[1], weight, item[2]))
+    return relaxations
 
 
 def _characters(n: int) -> Iterator[list[int]]:

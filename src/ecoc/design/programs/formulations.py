@@ -321,10 +321,10 @@ def _whole_numbers(name: str, values: npt.ArrayLike) -> Ints:
 def _positions(name: str, values: npt.ArrayLike, candidates: Ints) -> Ints:
     wanted = _whole_numbers(name, values)
     order = np.argsort(candidates)
-    found = np.searchsorted(candidates, wanted, sorter=order)
-    inside = found < candidates.size
+    places = np.searchsorted(candidates, wanted, sorter=order)
+    inside = places < candidates.size
     positions = np.full(wanted.size, -1, dtype=np.int64)
-    positions[inside] = order[found[inside]]
+    positions[inside] = order[places[inside]]
     known = inside.copy()
     known[inside] = candidates[positions[inside]] == wanted[inside]
     if not known.all():

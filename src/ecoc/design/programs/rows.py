@@ -128,8 +128,8 @@ class RowBlock:
 
 def class_tuples(n_classes: int, size: int) -> Ints:
     """All increasing tuples of classes, one in each row."""
-    found = list(combinations(range(n_classes), size))
-    return np.array(found, dtype=np.int64).reshape(len(found), size)
+    tuples = list(combinations(range(n_classes), size))
+    return np.array(tuples, dtype=np.int64).reshape(len(tuples), size)
 
 
 def side(columns: Ints, class_: int) -> Ints:

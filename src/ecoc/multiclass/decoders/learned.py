@@ -225,7 +225,7 @@ class _Regression:
         if start is None:
             start = np.zeros(1 + k + k * length)
             start[0] = 1 / length
-        found = minimize(
+        minimum = minimize(
             self.loss,
             start,
             args=(penalty,),
@@ -233,7 +233,7 @@ class _Regression:
             method="L-BFGS-B",
             options={"maxiter": _MAX_STEPS},
         )
-        return np.asarray(found.x, dtype=np.float64)
+        return np.asarray(minimum.x, dtype=np.float64)
 
     def solve(self, penalty: float) -> tuple[Floats, Floats]:
         k, length = self.code.shape

@@ -137,10 +137,10 @@ class Comparison:
             seconds = f"{self.fit_seconds[place].mean():.2f} s"
             ahead, verdict = "", ""
             if place:
-                found = self.difference(name)
-                low, high = 100 * found.low, 100 * found.high
-                ahead = f"{100 * found.mean:+.2f} ({low:+.2f} to {high:+.2f})"
-                verdict = found.verdict
+                difference = self.difference(name)
+                low, high = 100 * difference.low, 100 * difference.high
+                ahead = f"{100 * difference.mean:+.2f} ({low:+.2f} to {high:+.2f})"
+                verdict = difference.verdict
             lines.append((name, accuracy, seconds, ahead, verdict))
         return lines
 

@@ -54,9 +54,9 @@ def _axes(ax: Axes | None, width: float = 6.4, height: float = 3.6) -> Axes:
 
 
 def _figure(ax: Axes) -> Figure:
-    found = ax.get_figure(root=True)
-    assert found is not None  # noqa: S101  # axes that were just drawn into have a figure
-    return found
+    figure = ax.get_figure(root=True)
+    assert figure is not None  # noqa: S101  # axes that were just drawn into have a figure
+    return figure
 
 
 def _width(n_columns: int) -> float:

@@ -329,10 +329,10 @@ class ColumnProblem:
         if len(used) == n_samples:
             return self._solve_all(gammas(self.X), max_samples, n_landmarks, random_state)
         part = self.part(used)
-        found = part._solve_all(gammas(part.X), max_samples, n_landmarks, random_state)
+        solution = part._solve_all(gammas(part.X), max_samples, n_landmarks, random_state)
         loo = np.full((n_samples, n_columns), np.nan)
-        loo[used] = found.loo
-        return replace(found, loo=loo)
+        loo[used] = solution.loo
+        return replace(solution, loo=loo)
 
     def _solve_all(
         self, gammas: Sequence[float], max_samples: int, n_landmarks: int, random_state: Any
@@ -370,15 +370,15 @@ class ColumnProblem:
         intercepts, alphas, errors = np.zeros((3, n_columns))
         loo = np.full(self.signs.shape, np.nan)
         solutions = self._exact(gamma) if landmarks is None else self._on(centres, gamma)
-        for columns, rows, found in solutions:
+        for columns, rows, solution in solutions:
             place = np.ix_(rows, columns)
-            loo[place] = found.loo
+            loo[place] = solution.loo
             if landmarks is None:
-                coefficients[place] = found.coefficients
+                coefficients[place] = solution.coefficients
             else:
-                coefficients[:, columns] = found.coefficients
-            intercepts[columns], alphas[columns] = found.intercepts, found.alphas
-            errors[columns] = found.errors
+                coefficients[:, columns] = solution.coefficients
+            intercepts[columns], alphas[columns] = solution.intercepts, solution.alphas
+            errors[columns] = solution.errors
         return ColumnSolution(
             centres, gamma, coefficients, intercepts, alphas, loo, float(errors.mean())
         )
@@ -387,9 +387,9 @@ class ColumnProblem:
         """The exact solution with the least leave-one-out error; of equal ones the first."""
         best = self.solve(gammas[0])
         for gamma in gammas[1:]:
-            found = self.solve(gamma)
-            if found.error < best.error:
-                best = found
+            solution = self.solve(gamma)
+            if solution.error < best.error:
+                best = solution
         return best
 
     def _exact(self, gamma: float) -> Iterator[tuple[Rows, Rows, RidgeSolution]]:

@@ -200,14 +200,14 @@ class KernelRidgeColumns(ClassifierMixin, BaseEstimator):
                 f"n_samples = {X.shape[0]}, not an array of shape {sides.shape} with the values "
                 f"{listing(np.unique(sides).tolist())}."
             )
-        found = self._solve(X, sides.astype(np.int8), sample_weight)
+        solution = self._solve(X, sides.astype(np.int8), sample_weight)
         columns = []
         for column in range(sides.shape[1]):
             learner = clone(self)
             learner.n_features_in_ = first.n_features_in_
             if hasattr(first, "feature_names_in_"):
                 learner.feature_names_in_ = first.feature_names_in_
-            learner._take(found, column, np.array([0, 1]))
+            learner._take(solution, column, np.array([0, 1]))
             columns.append(learner)
         return columns
 

@@ -180,10 +180,10 @@ def distinct_vectors(
     if likely is not None:
         makers.insert(0, lambda _: np.concatenate(likely))
     for make_keys in makers if merge and len(places) else ():
-        _, first, found = np.unique(make_keys(stacked), return_index=True, return_inverse=True)
+        _, first, inverse = np.unique(make_keys(stacked), return_index=True, return_inverse=True)
         # Different rows with the same key would be wrong.
-        if _same(stacked, stacked[first[found]]):
-            stacked, places = stacked[first], found
+        if _same(stacked, stacked[first[inverse]]):
+            stacked, places = stacked[first], inverse
             break
     ends = np.cumsum([group.shape[0] for group in groups])
     return stacked, np.split(places, ends[:-1])

@@ -316,11 +316,11 @@ def make_network(
     per_column = 1
     if not callable(architecture):
         name = check_choice("architecture", architecture, ARCHITECTURES)
-        found = _BY_NAME[name]
-        if found.images_only:
+        factory = _BY_NAME[name]
+        if factory.images_only:
             _check_image(name, inputs)
-        architecture = found.factory
-        per_column = found.outputs_per_column if column else 1
+        architecture = factory.factory
+        per_column = factory.outputs_per_column if column else 1
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         network = architecture(inputs.shape, n_outputs * per_column)

@@ -119,8 +119,8 @@ def _difference(module: LogitDifference, lower: Tensor, upper: Tensor) -> Bounds
 
 
 def _ensemble(module: ColumnEnsemble, lower: Tensor, upper: Tensor) -> Bounds:
-    found = [interval_bounds(network, lower, upper) for network in module.networks]
-    return torch.cat([pair[0] for pair in found], 1), torch.cat([pair[1] for pair in found], 1)
+    bounds = [interval_bounds(network, lower, upper) for network in module.networks]
+    return torch.cat([pair[0] for pair in bounds], 1), torch.cat([pair[1] for pair in bounds], 1)
 
 
 def _stacked(module: StackedNetworks, lower: Tensor, upper: Tensor) -> Bounds:

@@ -58,10 +58,10 @@ def stacked_linear(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tenso
     n_networks = weight.shape[0]
     parts = inputs.view(len(inputs), n_networks, -1).transpose(0, 1)
     if bias is None:
-        found = torch.bmm(parts, weight.transpose(1, 2))
+        outputs = torch.bmm(parts, weight.transpose(1, 2))
     else:
-        found = torch.baddbmm(bias[:, None, :], parts, weight.transpose(1, 2))
-    return found.transpose(0, 1).reshape(len(inputs), -1)
+        outputs = torch.baddbmm(bias[:, None, :], parts, weight.transpose(1, 2))
+    return outputs.transpose(0, 1).reshape(len(inputs), -1)
 
 
 class StackedNetworks(nn.Module):
@@ -108,8 +108,10 @@ class StackedNetworks(nn.Module):
 
     def prepare(self, inputs: Tensor) -> Tensor:
         """Inputs of all networks as channels side by side, which is what the body takes."""
-        found: Tensor = self.before(inputs.flatten(0, 1))
-        return found.reshape(len(inputs), self.n_networks * found.shape[1], *found.shape[2:])
+        prepared: Tensor = self.before(inputs.flatten(0, 1))
+        return prepared.reshape(
+            len(inputs), self.n_networks * prepared.shape[1], *prepared.shape[2:]
+        )
 
     def write_to(self, networks: Sequence[nn.Sequential]) -> None:
         """Copy the weights back into the networks they came from."""

@@ -40,12 +40,12 @@ def digest(tensors: Mapping[str, Tensor]) -> str:
     >>> digest({"a": torch.zeros(2)}) == digest({"a": torch.zeros(1, 2)})
     False
     """
-    found = hashlib.sha256()
+    hashed = hashlib.sha256()
     for name in sorted(tensors):
         value = tensors[name].detach().cpu().contiguous()
-        found.update(f"{name} {value.dtype} {tuple(value.shape)};".encode())
-        found.update(value.reshape(-1).view(torch.uint8).numpy().data)
-    return found.hexdigest()
+        hashed.update(f"{name} {value.dtype} {tuple(value.shape)};".encode())
+        hashed.update(value.reshape(-1).view(torch.uint8).numpy().data)
+    return hashed.hexdigest()
 
 
 def write_tensors(
@@ -72,7 +72,7 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, Tensor], dict[str, An
         tensors = safetensors.load(data)
         size = int.from_bytes(data[:8], "little")
         header = parse_json(data[8 : 8 + size]).get("__metadata__", {})
-        found = digest(tensors)
+        present = digest(tensors)
     # The library's own error derives from Exception alone.
     except Exception as error:
         raise FileFormatError(f"{path}: not a whole safetensors file: {error}.") from error
@@ -84,7 +84,7 @@ def read_tensors(path: Path, kind: str) -> tuple[dict[str, Tensor], dict[str, An
         raise FileFormatError(f"{path}: its description is not JSON: {error}") from error
     if not isinstance(metadata, dict) or metadata.get("version") != _VERSION:
         raise FileFormatError(f"{path}: written in a form that this version does not read.")
-    if metadata.get("digest") != found:
+    if metadata.get("digest") != present:
         raise FileFormatError(f"{path}: the weights are not those that were written.")
     return tensors, metadata
 
@@ -252,15 +252,15 @@ def _named(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 
 def _with_state(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> dict[str, Any]:
-    found = optimizer.state_dict()
-    found["state"] = {}
+    state = optimizer.state_dict()
+    state["state"] = {}
     trained = [value for group in optimizer.param_groups for value in group["params"]]
     for name, value in tensors.items():
         place, _, key = name.partition(".")
         if value.ndim and value.shape != trained[int(place)].shape:
             raise ValueError(f"{name} has the form {tuple(value.shape)}")
-        found["state"].setdefault(int(place), {})[key] = value
-    return found
+        state["state"].setdefault(int(place), {})[key] = value
+    return state
 
 
 def _check_best(state: TrainingState, module: nn.Module) -> None:
@@ -323,11 +323,11 @@ class CheckpointFolder:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise FileFormatError(f"{self.path}: cannot be made: {error.strerror}.") from error
-        found = _read_run(self.path)
-        if found is None:
+        stored = _read_run(self.path)
+        if stored is None:
             text = json.dumps({"seed": seed, "fingerprint": self.fingerprint})
             write_atomically(self.path / _RUN, text.encode())
-        elif found[1] != self.fingerprint:
+        elif stored[1] != self.fingerprint:
             raise FileFormatError(
                 f"{self.path}: these checkpoints are of another run (other data, codebook or "
                 "settings). Use another folder, or delete it."
@@ -336,8 +336,8 @@ class CheckpointFolder:
 
 def stored_seed(folder: Path) -> int | None:
     """The seed of the run whose checkpoints a folder has, if any."""
-    found = _read_run(folder)
-    return None if found is None else found[0]
+    stored = _read_run(folder)
+    return None if stored is None else stored[0]
 
 
 def _read_run(folder: Path) -> tuple[int, str] | None:
@@ -346,7 +346,7 @@ def _read_run(folder: Path) -> tuple[int, str] | None:
         return None
     data = read_bytes(path)
     try:
-        found = parse_json(data)
-        return check_int("seed", found["seed"], minimum=0), str(found["fingerprint"])
+        record = parse_json(data)
+        return check_int("seed", record["seed"], minimum=0), str(record["fingerprint"])
     except (ValueError, KeyError, TypeError) as error:
         raise FileFormatError(f"{path}: not the record of a run: {error}") from error

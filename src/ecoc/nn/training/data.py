@@ -159,13 +159,13 @@ def split_rows(
 def _augmented(
     augment: Augmentation, inputs: torch.Tensor, generator: torch.Generator
 ) -> torch.Tensor:
-    found = augment(inputs, generator)
-    if not isinstance(found, torch.Tensor) or found.shape != inputs.shape:
+    changed = augment(inputs, generator)
+    if not isinstance(changed, torch.Tensor) or changed.shape != inputs.shape:
         raise InvalidInputError(
             f"augment must return a batch of the shape it was given, {tuple(inputs.shape)}, "
-            f"not {getattr(found, 'shape', found)!r}."
+            f"not {getattr(changed, 'shape', changed)!r}."
         )
-    return found
+    return changed
 
 
 def _n_parts(rows: npt.NDArray[np.intp], size: int) -> int:

@@ -75,8 +75,8 @@ class ColumnObjective:
     def losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """Means over the samples that count."""
         sides = self.code[targets]
-        found = functional.softplus(-sides * outputs) * sides.abs()
-        means = found.sum(dim=0) / sides.abs().sum(dim=0).clamp(min=1)
+        losses = functional.softplus(-sides * outputs) * sides.abs()
+        means = losses.sum(dim=0) / sides.abs().sum(dim=0).clamp(min=1)
         return means if self.independent else means.mean()[None]
 
     def attack_loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
@@ -230,17 +230,17 @@ def attacked_inputs(
         inputs, start = module.expand(inputs), module.expand(start)
     lower = (inputs - epsilon).clamp(min=settings.low)
     upper = (inputs + epsilon).clamp(max=settings.high)
-    found = start.clamp(lower, upper)
+    attacked = start.clamp(lower, upper)
     step = _STEP * epsilon / settings.attack_steps
     was_training = module.training
     module.eval()
     for _ in range(settings.attack_steps):
-        found = found.detach().requires_grad_()
-        loss = objective.attack_loss(_outputs(module, found, dimensions), batch.targets)
-        (gradient,) = torch.autograd.grad(loss, found)
-        found = torch.clamp(found + step * gradient.sign(), lower, upper)
+        attacked = attacked.detach().requires_grad_()
+        loss = objective.attack_loss(_outputs(module, attacked, dimensions), batch.targets)
+        (gradient,) = torch.autograd.grad(loss, attacked)
+        attacked = torch.clamp(attacked + step * gradient.sign(), lower, upper)
     module.train(was_training)
-    return found.detach()
+    return attacked.detach()
 
 
 def _outputs(module: nn.Module, inputs: Tensor, dimensions: int) -> Tensor:

@@ -109,11 +109,11 @@ def find_device(device: str) -> torch.device:
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        found = torch.device(device)
+        chosen = torch.device(device)
     except (RuntimeError, TypeError) as error:
         raise InvalidInputError(
             f"device must be 'auto' or a device of torch such as 'cpu' or 'cuda:0', not {device!r}."
         ) from error
-    if found.type == "cuda" and not torch.cuda.is_available():
+    if chosen.type == "cuda" and not torch.cuda.is_available():
         raise InvalidInputError(f"device={device!r} needs a GPU that torch can use; it finds none.")
-    return found
+    return chosen

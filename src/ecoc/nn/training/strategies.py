@@ -273,12 +273,12 @@ class Training:
         from joblib import Parallel, delayed
 
         quiet = Training(self.data, self.settings, self.folder)
-        found = Parallel(n_jobs=n_jobs, return_as="generator")(
+        trained = Parallel(n_jobs=n_jobs, return_as="generator")(
             delayed(tethered(_train_column))(quiet, spec, matrix, column, os.getpid())
             for column in range(matrix.shape[1])
         )
         networks, records = [], []
-        for column, (weights, record) in enumerate(found):
+        for column, (weights, record) in enumerate(trained):
             network = self._network(spec, column)
             network.load_state_dict({name: torch.tensor(value) for name, value in weights.items()})
             networks.append(network.to(find_device(self.settings.device)).eval())

@@ -170,14 +170,14 @@ class _Loop:
             losses = self._losses(batch, progress)
             # Members share no weights, so the sum gives each the gradient of its own loss.
             torch.autograd.backward(losses.sum())
-            found = losses.detach()
+            values = losses.detach()
         else:
             # Stacked with others, a member without samples would go on by its momentum alone.
             for parameter in self.unit.module.parameters():
                 parameter.grad = torch.zeros_like(parameter)
-            found = torch.zeros(self.unit.n_members, device=self.device)
+            values = torch.zeros(self.unit.n_members, device=self.device)
         self.optimizer.step()
-        return found
+        return values
 
     def _losses(self, batch: Batch, progress: float) -> Tensor:
         with self._precision():

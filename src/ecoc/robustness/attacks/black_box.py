@@ -72,9 +72,9 @@ class Square(Attack):
             least = 1 if ball.norm == "linf" else 3
             window = _window(self.share / 2**halvings, image, least)
             candidates = _changed(ball, points, image, window, generator)
-            found = search.look(rows, candidates, self.loss)
-            better = found > values
-            values = torch.where(better, found, values)
+            seen = search.look(rows, candidates, self.loss)
+            better = seen > values
+            values = torch.where(better, seen, values)
             points[better] = candidates[better]
 
 
@@ -365,9 +365,9 @@ class ParticleSwarm(Attack):
                 rows = search.standing
                 if not len(rows):
                     return
-                found = search.look(rows, places[i, rows], self.loss)
-                better = found > values[i, rows]
-                values[i, rows[better]] = found[better]
+                seen = search.look(rows, places[i, rows], self.loss)
+                better = seen > values[i, rows]
+                values[i, rows[better]] = seen[better]
                 best[i, rows[better]] = places[i, rows[better]]
             if step == self.steps:
                 return

@@ -73,20 +73,20 @@ class HopSkipJump(Attack):
         """A misclassified point for each sample that has one among those tried."""
         ball = search.ball
         points = ball.centre.clone()
-        found = torch.zeros(len(ball), dtype=torch.bool, device=points.device)
+        adversarial = torch.zeros(len(ball), dtype=torch.bool, device=points.device)
         apart = torch.cdist(ball.centre.flatten(1), ball.centre.flatten(1))
         order = apart.argsort(dim=1)[:, 1 : self.starts // 2 + 1]
         tries = [ball.centre[order[:, i]] for i in range(order.shape[1])]
         while len(tries) < self.starts:
             tries.append(_anywhere(ball, search.generator))
         for candidates in tries:
-            rows = torch.nonzero(~found & ~search.broken)[:, 0]
+            rows = torch.nonzero(~adversarial & ~search.broken)[:, 0]
             if not len(rows):
                 break
             wrong = rows[search.wrong(rows, candidates[rows])]
             points[wrong] = candidates[wrong]
-            found[wrong] = True
-        rows = torch.nonzero(found)[:, 0]
+            adversarial[wrong] = True
+        rows = torch.nonzero(adversarial)[:, 0]
         return rows, points[rows]
 
     def _direction(

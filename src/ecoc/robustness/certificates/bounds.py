@@ -181,10 +181,10 @@ class IntervalBounds(NetworkBounds):
         """Bounds of every network by itself."""
         lower, upper = self.hull(epsilon)
         with torch.no_grad():
-            found = [interval_bounds(network, lower, upper) for network in self.networks]
+            intervals = [interval_bounds(network, lower, upper) for network in self.networks]
         return self.widened(
-            torch.cat([low for low, _ in found], 1).numpy(),
-            torch.cat([high for _, high in found], 1).numpy(),
+            torch.cat([low for low, _ in intervals], 1).numpy(),
+            torch.cat([high for _, high in intervals], 1).numpy(),
         )
 
     def combined(self, epsilon: npt.ArrayLike, forms: Floats) -> Floats:

@@ -406,23 +406,23 @@ class CertificationTask:
 
 def _certifiable(model: Any, points: Floats) -> ModelAdapter:
     """A model that has columns or outputs of classes to bound, and always decides."""
-    found = adapt(model)
-    if found.closed and found.matrix is None:
+    adapter = adapt(model)
+    if adapter.closed and adapter.matrix is None:
         raise UnsupportedError(
             "There are certificates for ECOCClassifier, for estimators of ecoc.nn, both also "
             "behind scalers and PCA, and for torch modules from inputs to logits, not for this "
-            f"model. {found.closed}"
+            f"model. {adapter.closed}"
         )
-    if found.may_reject:
+    if adapter.may_reject:
         raise UnsupportedError(
             "A certificate is for models that always decide; set reject_below=None."
         )
-    if found.input_shape is not None and points.shape[1:] != found.input_shape:
+    if adapter.input_shape is not None and points.shape[1:] != adapter.input_shape:
         raise InvalidInputError(
-            f"X must have samples of shape {found.input_shape}, as in training, not "
+            f"X must have samples of shape {adapter.input_shape}, as in training, not "
             f"{points.shape[1:]}."
         )
-    return found
+    return adapter
 
 
 def _codewords(model: ModelAdapter, points: Floats) -> tuple[npt.NDArray[Any], Floats]:

@@ -208,16 +208,16 @@ class CrownBounds(NetworkBounds):
         self._last: tuple[Floats, list[_Relaxed]] | None = None
 
     def bounds(self, epsilon: npt.ArrayLike) -> Interval:
-        """Bounds of every column by itself; the better of this and interval arithmetic."""
+        """Bounds of every column by itself; the better of this and own arithmetic."""
         lower, upper = [], []
         for relaxed, size in zip(self._relaxed(epsilon), self._sizes, strict=True):
             unit = torch.eye(size, dtype=torch.float64)
             least = relaxed.least_of(relaxed.below(relaxed.for_all(torch.cat([unit, -unit]))))
             lower.append(least[:size].T.numpy())
             upper.append(-least[size:].T.numpy())
-        found = self.widened(np.hstack(lower), np.hstack(upper))
+        own = self.widened(np.hstack(lower), np.hstack(upper))
         crude = self._intervals.bounds(epsilon)
-        return Interval(np.maximum(found.lower, crude.lower), np.minimum(found.upper, crude.upper))
+        return Interval(np.maximum(own.lower, crude.lower), np.minimum(own.upper, crude.upper))
 
     def combined(self, epsilon: npt.ArrayLike, forms: Floats) -> Floats:
         """The linear bounds of all networks are added up before their least value is taken."""
@@ -235,8 +235,8 @@ class CrownBounds(NetworkBounds):
             parts.append(relaxed.below(relaxed.for_all(sides)).mixed(weights))
         total = functools.reduce(Forms.plus, parts)
         least = networks[0].least_of(total).T.numpy()
-        found = self.widened(least, least, np.abs(forms).sum(axis=2)).lower
-        return np.maximum(found, self._intervals.combined(epsilon, forms))
+        lower_bounds = self.widened(least, least, np.abs(forms).sum(axis=2)).lower
+        return np.maximum(lower_bounds, self._intervals.combined(epsilon, forms))
 
     def _relaxed(self, epsilon: npt.ArrayLike) -> list[_Relaxed]:
         """The networks around the points; those of the last radius are kept."""
@@ -389,14 +389,16 @@ class _Relaxed:
             Which block.
         """
         constants = torch.zeros(forms.shape[:2], dtype=torch.float64)
-        found = Forms(forms, constants, shape, corner)
+        pulled = Forms(forms, constants, shape, corner)
         for place in range(depth, -1, -1):
             for layer, taken in reversed(self.blocks[place]):
-                found = pull_affine(layer, found, taken)
+                pulled = pull_affine(layer, pulled, taken)
             if place > 0:
                 lines = self.lines[place - 1]
-                found = pull_relu(found, lines.lower_slope, lines.upper_slope, lines.upper_constant)
-        return found
+                pulled = pull_relu(
+                    pulled, lines.lower_slope, lines.upper_slope, lines.upper_constant
+                )
+        return pulled
 
     def least_of(self, forms: Forms) -> Tensor:
         """The least values of linear functions over the region: forms x samples."""

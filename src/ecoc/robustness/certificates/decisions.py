@@ -363,6 +363,6 @@ def linear_radii_of_leads(
         forms, constants = rule.linear_leads(code, int(row))
         weights, bias = forms @ columns.weights, forms @ columns.bias + constants
         rivals = np.arange(len(code)) != row
-        found = linear_radii(weights[rivals], bias[rivals], columns.points[members], columns.region)
-        radii[members] = found.min(axis=1)
+        leads = linear_radii(weights[rivals], bias[rivals], columns.points[members], columns.region)
+        radii[members] = leads.min(axis=1)
     return radii

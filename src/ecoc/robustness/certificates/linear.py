@@ -229,8 +229,8 @@ def fill(slopes: Floats, caps: Floats, target: Floats) -> Floats:
     # The first piece on which the target is met; none has more than the cap of the last.
     met = moves <= breaks
     first = met.argmax(axis=-1)[..., None]
-    found = np.take_along_axis(np.maximum(moves, 0), first, axis=-1)[..., 0]
-    return np.where(met.any(axis=-1), found, np.inf)
+    moved = np.take_along_axis(np.maximum(moves, 0), first, axis=-1)[..., 0]
+    return np.where(met.any(axis=-1), moved, np.inf)
 
 
 def _rooms(forms: Floats, points: Floats, region: Region, sides: Floats | float) -> Floats:

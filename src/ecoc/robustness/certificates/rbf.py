@@ -260,10 +260,10 @@ class _SideBySide(ColumnBounds):
 
     def bounds(self, epsilon: npt.ArrayLike) -> Interval:
         """The bounds of all parts in the order of the columns."""
-        found = [part.bounds(epsilon) for part in self._parts]
+        intervals = [part.bounds(epsilon) for part in self._parts]
         return Interval(
-            np.hstack([part.lower for part in found])[:, self._places],
-            np.hstack([part.upper for part in found])[:, self._places],
+            np.hstack([part.lower for part in intervals])[:, self._places],
+            np.hstack([part.upper for part in intervals])[:, self._places],
         )
 
 
