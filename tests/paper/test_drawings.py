@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ecoc.codes.picture import MINUS, PLUS, UNUSED
+from ecoc.codes.display import MINUS, PLUS, UNUSED
 from ecoc.paper.drawings import (
     Line,
     codebook_drawing,

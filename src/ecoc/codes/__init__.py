@@ -1,11 +1,9 @@
 """Codebooks, their measures, the standard codes, and their files."""
 
-from ecoc.codes.codebook import Codebook
+from ecoc.codes.codebook import Codebook, Provenance
 from ecoc.codes.columns import Dichotomies, columns_to_matrix, matrix_to_columns
-from ecoc.codes.figures import FIGURE_TITLES, key_figures
 from ecoc.codes.files import CodebookFile, read_codebook, read_file, write_codebook, write_file
-from ecoc.codes.measures import ColumnBalance
-from ecoc.codes.provenance import Provenance
+from ecoc.codes.measures import FIGURE_TITLES, ColumnBalance, key_figures
 from ecoc.codes.standard import (
     STANDARD_CODES,
     dense_random,

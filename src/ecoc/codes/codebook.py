@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_choice, check_class_sizes, check_int, listing
 from ecoc.codes import display, measures
-from ecoc.codes.provenance import Provenance
 from ecoc.codes.validation import (
     as_entries,
     as_labels,
     check_codebook,
+    check_plain,
     first_equal,
     normalised_columns,
 )
@@ -26,11 +26,47 @@ from ecoc.errors import InvalidCodebookError, InvalidInputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Codebook", "Separation"]
+__all__ = ["Codebook", "Provenance", "Separation"]
 
 Separation = Literal["two-sided", "one-sided"]
 
 MAX_NAME_LENGTH = 256
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How a codebook was made.
+
+    Parameters
+    ----------
+    method : str
+        What made it, for example ``"dense-random"``.
+    parameters : mapping, optional
+        What the method was given. Plain values only (text, finite numbers, booleans,
+        None, and lists and mappings of these), because it travels in JSON files.
+    seed : int, optional
+        The seed that makes it again; None where there was no randomness or no seed.
+
+    Examples
+    --------
+    >>> Provenance("dense-random", {"n_candidates": 10_000}, seed=0)
+    Provenance(method='dense-random', parameters={'n_candidates': 10000}, seed=0)
+    """
+
+    method: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.method, str) or not self.method:
+            raise InvalidInputError(f"method must be a text, not {self.method!r}.")
+        check_plain("method", self.method)
+        check_plain("parameters", self.parameters)
+        if not isinstance(self.parameters, Mapping):
+            raise InvalidInputError(f"parameters must be a mapping, not {self.parameters!r}.")
+        object.__setattr__(self, "parameters", dict(self.parameters))
+        if self.seed is not None:
+            object.__setattr__(self, "seed", check_int("seed", self.seed, minimum=0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -398,9 +434,7 @@ class Codebook:
         return display.text(self)
 
     def _repr_html_(self) -> str:
-        from ecoc.codes import picture
-
-        return picture.html(self)
+        return display.html(self)
 
     def plot(self) -> Figure:
         """Draw the matrix and its row distances with matplotlib.
@@ -411,9 +445,7 @@ class Codebook:
             A figure that is not registered with pyplot: save it with ``savefig``, or
             let a notebook show it.
         """
-        from ecoc.codes import picture
-
-        return picture.figure(self)
+        return display.figure(self)
 
 
 _SEPARATIONS: tuple[Separation, ...] = ("two-sided", "one-sided")

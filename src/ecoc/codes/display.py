@@ -1,15 +1,43 @@
-"""Codebooks as text: one line for a shell, a matrix of signs for a terminal."""
+"""Codebooks shown: one line for a shell, text for a terminal, HTML, figures of matplotlib.
+
+The pictures in HTML are tiny PNG images, one pixel for a cell, enlarged inside an SVG drawing:
+a large codebook stays as small a page as a little one, and nothing is loaded from outside.
+"""
 
 from __future__ import annotations
 
+import base64
 import os
+import struct
 import sys
-from typing import TYPE_CHECKING
+import zlib
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc.codes.measures import FIGURE_TITLES, key_figures
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from ecoc.codes.codebook import Codebook
 
-__all__ = ["class_names", "summary", "text"]
+__all__ = ["class_names", "figure", "html", "png_base64", "summary", "text"]
+
+PLUS, MINUS, UNUSED = (31, 95, 166), (230, 159, 0), (222, 226, 230)
+NEAR, FAR = np.array((255, 245, 220)), np.array((84, 39, 143))
+
+MAX_DRAWN_CLASSES = 400
+MAX_DRAWN_COLUMNS = 800
+CHEAP_DRAWING = 10_000_000_000
+"""Multiplications that the figures of a picture may cost."""
+
+Pixels = npt.NDArray[np.uint8]
+
+
+# ----------------------------------------------------------------------- text
 
 CHEAP = 100_000_000
 """Multiplications that a one-line summary may cost."""
@@ -49,7 +77,7 @@ def text(codebook: Codebook, *, colour: bool | None = None) -> str:
     if colour is None:
         colour = _terminal_has_colour()
     k, length = codebook.matrix.shape
-    names = [_fit(name) for name in class_names(codebook)[:MAX_ROWS]]
+    names = [_fit(name, 24) for name in class_names(codebook)[:MAX_ROWS]]
     width = max(map(len, names))
     lines = []
     for name, row in zip(names, codebook.rows, strict=False):
@@ -62,7 +90,7 @@ def text(codebook: Codebook, *, colour: bool | None = None) -> str:
     return "\n".join(lines)
 
 
-def _fit(name: str, limit: int = 24) -> str:
+def _fit(name: str, limit: int) -> str:
     return name if len(name) <= limit else name[: limit - 1] + "…"
 
 
@@ -70,3 +98,189 @@ def _terminal_has_colour() -> bool:
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return False
     return sys.stdout is not None and sys.stdout.isatty()
+
+
+# ------------------------------------------------------------------- pictures
+
+
+def html(codebook: Codebook) -> str:
+    """An HTML fragment that shows a codebook; it needs no style sheet and no network."""
+    k, length = codebook.matrix.shape
+    shown = codebook.matrix[:MAX_DRAWN_CLASSES, :MAX_DRAWN_COLUMNS]
+    names = class_names(codebook)[:MAX_DRAWN_CLASSES]
+    drawings = [_drawing(_matrix_pixels(shown), names, _matrix_caption(codebook))]
+    if k <= MAX_DRAWN_CLASSES:
+        distances = codebook.row_distances()
+        caption = f"Row distances: {codebook.min_row_distance:g} at the least"
+        drawings.append(_drawing(_heat_pixels(distances), names, caption, values=distances))
+    title = escape(codebook.name or "Codebook")
+    return (
+        '<div class="ecoc-codebook" style="font-family:system-ui,sans-serif;line-height:1.4">'
+        f'<p style="margin:0 0 .5em"><strong>{title}</strong>: {k} classes x {length} columns</p>'
+        f'<div style="display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start">'
+        f"{''.join(drawings)}{_figures_table(codebook)}</div></div>"
+    )
+
+
+def _matrix_caption(codebook: Codebook) -> str:
+    k, length = codebook.matrix.shape
+    legend = "blue +1, orange -1" + ("" if codebook.is_binary else ", grey not used")
+    if k <= MAX_DRAWN_CLASSES and length <= MAX_DRAWN_COLUMNS:
+        return f"Codebook: {legend}"
+    classes, columns = min(k, MAX_DRAWN_CLASSES), min(length, MAX_DRAWN_COLUMNS)
+    cut = f"first {classes} classes, first {columns} columns"
+    return f"Codebook ({cut}): {legend}"
+
+
+def _matrix_pixels(matrix: npt.NDArray[np.int8]) -> Pixels:
+    palette = np.array([MINUS, UNUSED, PLUS], dtype=np.uint8)
+    pixels: Pixels = palette[matrix.astype(np.intp) + 1]
+    return pixels
+
+
+def _heat_pixels(distances: npt.NDArray[Any]) -> Pixels:
+    off_diagonal = ~np.eye(len(distances), dtype=bool)
+    low, high = distances[off_diagonal].min(), distances[off_diagonal].max()
+    share = np.clip((distances - low) / max(high - low, 1), 0, 1)[..., None]
+    pixels: Pixels = (NEAR + share * (FAR - NEAR)).astype(np.uint8)
+    pixels[~off_diagonal] = UNUSED
+    return pixels
+
+
+def _drawing(
+    pixels: Pixels,
+    names: list[str],
+    caption: str,
+    values: npt.NDArray[Any] | None = None,
+) -> str:
+    height, width = pixels.shape[:2]
+    cell = max(2, min(22, 640 // max(width, height)))
+    labelled = cell >= 9
+    margin = 8 + 7 * min(16, max(map(len, names))) if labelled else 0
+    x_size, y_size = margin + cell * width, cell * height
+    parts = [
+        (
+            f'<svg role="img" aria-label="{escape(caption)}" viewBox="0 0 {x_size} {y_size}" '
+            f'width="{x_size}" height="{y_size}" style="max-width:100%;height:auto">'
+            f'<image href="data:image/png;base64,{png_base64(pixels)}" x="{margin}" y="0" '
+            f'width="{cell * width}" height="{y_size}" preserveAspectRatio="none" '
+            'style="image-rendering:pixelated"/>'
+        )
+    ]
+    if labelled:
+        parts.append(_grid(margin, cell, width, height))
+        parts.extend(
+            f'<text x="{margin - 6}" y="{cell * (i + 0.72):.1f}" font-size="{0.62 * cell:.1f}" '
+            f'text-anchor="end" fill="currentColor">{escape(_fit(name, 16))}</text>'
+            for i, name in enumerate(names)
+        )
+    if values is not None and cell >= 18:
+        parts.extend(_numbers(values, margin, cell))
+    return (
+        f'<figure style="margin:0">{"".join(parts)}</svg>'
+        f'<figcaption style="font-size:.85em">{escape(caption)}</figcaption></figure>'
+    )
+
+
+def _grid(margin: int, cell: int, width: int, height: int) -> str:
+    lines = [f"M{margin + cell * j} 0V{cell * height}" for j in range(1, width)]
+    lines += [f"M{margin} {cell * i}H{margin + cell * width}" for i in range(1, height)]
+    return f'<path d="{"".join(lines)}" stroke="#fff" stroke-width="1" fill="none"/>'
+
+
+def _numbers(values: npt.NDArray[Any], margin: int, cell: int) -> list[str]:
+    off_diagonal = values[~np.eye(len(values), dtype=bool)]
+    low, high = off_diagonal.min(), off_diagonal.max()
+    texts = []
+    for i, j in zip(*np.nonzero(~np.eye(len(values), dtype=bool)), strict=True):
+        dark = (values[i, j] - low) > 0.5 * max(high - low, 1)
+        texts.append(
+            f'<text x="{margin + cell * (j + 0.5):.1f}" y="{cell * (i + 0.68):.1f}" '
+            f'font-size="{0.5 * cell:.1f}" text-anchor="middle" '
+            f'fill="{"#fff" if dark else "#222"}">{values[i, j]:g}</text>'
+        )
+    return texts
+
+
+def _figures_table(codebook: Codebook) -> str:
+    k, length = codebook.matrix.shape
+    if k * k * length + k * length * length > CHEAP_DRAWING:
+        return "<p>The distances of so large a codebook are not computed for a picture.</p>"
+    rows = "".join(
+        '<tr><th scope="row" style="text-align:left;font-weight:normal;padding:.1em 1em .1em 0">'
+        f'{escape(FIGURE_TITLES[name])}</th><td style="text-align:left">{_figure(value)}</td></tr>'
+        for name, value in key_figures(codebook).items()
+    )
+    return f'<table style="border-collapse:collapse;font-size:.9em"><tbody>{rows}</tbody></table>'
+
+
+def _figure(value: object) -> str:
+    if isinstance(value, dict):
+        items = [f"{distance}: {count:,}" for distance, count in value.items()]
+        if len(items) > 8:
+            items = [*items[:4], "…", *items[-3:]]
+        return escape(", ".join(items))
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    return "none" if value is None else escape(str(value))
+
+
+def png_base64(pixels: Pixels) -> str:
+    """Encode an RGB image as PNG in base64."""
+    height, width = pixels.shape[:2]
+    lines = np.zeros((height, 1 + 3 * width), dtype=np.uint8)
+    lines[:, 1:] = pixels.reshape(height, -1)
+    chunks = [
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
+        (b"IDAT", zlib.compress(lines.tobytes(), 9)),
+        (b"IEND", b""),
+    ]
+    data = b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        for kind, body in chunks
+    )
+    return base64.b64encode(data).decode("ascii")
+
+
+def figure(codebook: Codebook) -> Figure:
+    """Draw the matrix beside a heat map of the row distances."""
+    from matplotlib.colors import LinearSegmentedColormap, ListedColormap
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    k, length = codebook.matrix.shape
+    with_distances = k <= MAX_DRAWN_CLASSES
+    height = float(np.clip(0.26 * k + 1.4, 2.6, 12))
+    width = float(np.clip(0.26 * length + 1.5, 3, 14))
+    drawing = Figure(
+        figsize=(width + with_distances * (height + 0.6), height), layout="constrained"
+    )
+    axes = drawing.subplots(
+        1, 1 + with_distances, squeeze=False, width_ratios=[width, height][: 1 + with_distances]
+    )[0]
+
+    colours = ListedColormap([tuple(c / 255 for c in rgb) for rgb in (MINUS, UNUSED, PLUS)])
+    axes[0].imshow(
+        codebook.matrix, cmap=colours, vmin=-1, vmax=1, aspect="auto", interpolation="nearest"
+    )
+    axes[0].set(title=codebook.name or "Codebook", xlabel="column", ylabel="class")
+    axes[0].xaxis.set_major_locator(MaxNLocator(integer=True))
+    if k <= 40:
+        axes[0].set_yticks(range(k), class_names(codebook), parse_math=False)
+        axes[0].set_yticks(np.arange(k - 1) + 0.5, minor=True)
+        axes[0].grid(which="minor", axis="y", color="white")
+        axes[0].tick_params(which="minor", length=0)
+    if with_distances:
+        distances = codebook.row_distances().astype(float)
+        np.fill_diagonal(distances, np.nan)
+        scale = LinearSegmentedColormap.from_list("distance", [NEAR / 255, FAR / 255])
+        image = axes[1].imshow(distances, cmap=scale, interpolation="nearest")
+        axes[1].set(
+            title=f"Row distances (min {codebook.min_row_distance:g})",
+            xlabel="class",
+            ylabel="class",
+        )
+        for axis in (axes[1].xaxis, axes[1].yaxis):
+            axis.set_major_locator(MaxNLocator(integer=True))
+        drawing.colorbar(image, ax=axes[1])
+    return drawing

@@ -29,9 +29,9 @@ from ecoc._files import (
     source_name,
     write_output,
 )
-from ecoc.codes.codebook import Codebook, format_rows, parse_rows
-from ecoc.codes.figures import differences, key_figures
-from ecoc.codes.provenance import Provenance, check_plain
+from ecoc.codes.codebook import Codebook, Provenance, format_rows, parse_rows
+from ecoc.codes.measures import differences, key_figures
+from ecoc.codes.validation import check_plain
 from ecoc.errors import FileFormatError, InvalidInputError, VerificationError
 
 __all__ = ["CodebookFile", "read_codebook", "read_file", "write_codebook", "write_file"]

@@ -15,9 +15,8 @@ from ecoc._checks import (
     check_int,
     check_random_state,
 )
-from ecoc.codes.codebook import Codebook
+from ecoc.codes.codebook import Codebook, Provenance
 from ecoc.codes.columns import columns_to_matrix
-from ecoc.codes.provenance import Provenance
 from ecoc.errors import InfeasibleError, InvalidInputError, TooLargeError
 
 __all__ = [

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +14,17 @@ from ecoc._checks import listing
 from ecoc.codes.measures import Entries, _as_float
 from ecoc.errors import InvalidCodebookError, InvalidInputError
 
-__all__ = ["as_entries", "as_labels", "check_codebook", "first_equal", "normalised_columns"]
+__all__ = [
+    "as_entries",
+    "as_labels",
+    "check_codebook",
+    "check_plain",
+    "first_equal",
+    "normalised_columns",
+]
 
 MAX_LABEL_LENGTH = 256
+MAX_PROVENANCE_DEPTH = 20
 
 
 def as_entries(matrix: npt.ArrayLike) -> Entries:
@@ -168,4 +177,37 @@ def _check_repeats(matrix: Entries) -> None:
     raise InvalidCodebookError(
         f"Column{plural} {', '.join(pairs)}{more} would train the same classifier again. "
         "Remove them, or pass allow_repeated_columns=True."
+    )
+
+
+def check_plain(name: str, value: object, *, depth: int = 0) -> None:
+    """Check that `value` can be written to JSON and read back unchanged."""
+    if depth > MAX_PROVENANCE_DEPTH:
+        raise InvalidInputError(
+            f"{name} must not be nested deeper than {MAX_PROVENANCE_DEPTH} levels."
+        )
+    if value is None or isinstance(value, bool | int):
+        return
+    if isinstance(value, str):
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            raise InvalidInputError(f"{name} must be valid Unicode text, not {value!r}.")
+        return
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise InvalidInputError(f"{name} must be finite, not {value}.")
+        return
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise InvalidInputError(f"{name} must have text as keys, not {key!r}.")
+            check_plain(f"{name} key", key, depth=depth + 1)
+            check_plain(f"{name}[{key!r}]", item, depth=depth + 1)
+        return
+    if isinstance(value, list | tuple):
+        for i, item in enumerate(value):
+            check_plain(f"{name}[{i}]", item, depth=depth + 1)
+        return
+    raise InvalidInputError(
+        f"{name} must be text, a number, a boolean, None, or a list or mapping of these, "
+        f"not {type(value).__name__}."
     )

@@ -20,9 +20,8 @@ from ecoc._checks import (
 from ecoc._limits import Budget
 from ecoc._typing import Signs
 from ecoc.bounds import BoundProblem, column_limit, words_bound
-from ecoc.codes.codebook import Codebook, Separation
+from ecoc.codes.codebook import Codebook, Provenance, Separation
 from ecoc.codes.columns import columns_to_matrix
-from ecoc.codes.provenance import Provenance
 from ecoc.constructions.blocks import Goal, search_deal
 from ecoc.constructions.patchwork import Patchwork, patchworks
 

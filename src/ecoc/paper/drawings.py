@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ecoc.codes.picture import MINUS, PLUS, UNUSED
+from ecoc.codes.display import MINUS, PLUS, UNUSED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ecoc.codes.picture import FAR, MINUS, NEAR, PLUS, UNUSED
+from ecoc.codes.display import FAR, MINUS, NEAR, PLUS, UNUSED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from matplotlib.image import imread
 from tests.strategies import codebooks
 
-from ecoc.codes import Codebook, dense_random, exhaustive, one_vs_one, one_vs_rest, picture
+from ecoc.codes import Codebook, dense_random, display, exhaustive, one_vs_one, one_vs_rest
 
 VOID = {"image", "path", "meta", "br"}
 
@@ -51,7 +51,7 @@ def test_the_picture_has_a_pixel_for_every_entry():
     matrix, heat = images(code._repr_html_())
     assert matrix.shape[:2] == code.matrix.shape
     assert heat.shape[:2] == (5, 5)
-    for value, colour in ((1, picture.PLUS), (0, picture.UNUSED), (-1, picture.MINUS)):
+    for value, colour in ((1, display.PLUS), (0, display.UNUSED), (-1, display.MINUS)):
         shown = matrix[code.matrix == value][:, :3]
         assert np.allclose(shown * 255, colour, atol=0.6)
 
@@ -73,7 +73,7 @@ def test_large_codebooks_are_cut_and_say_so():
 
 
 def test_figures_of_a_picture_are_not_computed_at_any_cost(monkeypatch):
-    monkeypatch.setattr(picture, "CHEAP_DRAWING", 10)
+    monkeypatch.setattr(display, "CHEAP_DRAWING", 10)
     assert "are not computed" in dense_random(5, 6, random_state=0)._repr_html_()
 
 
