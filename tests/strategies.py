@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ecoc.codes import Codebook, Dichotomies, Provenance, columns_to_matrix
+from ecoc.codes import Codebook, Dichotomies, Provenance, columns_to_matrix, digits
 from ecoc.errors import InvalidCodebookError
 
 labels = st.text(
@@ -70,3 +70,32 @@ def codebooks(draw, max_classes=7, max_columns=12):
         name=draw(st.none() | st.text("abc xyz", min_size=1, max_size=10)),
         provenance=draw(st.none() | provenances),
     )
+
+
+@st.composite
+def symbol_codebooks(draw, max_classes=7, max_columns=5):
+    """Valid codebooks of more than two symbols, with or without labels, name and provenance."""
+    k = draw(st.integers(3, max_classes))
+    q = draw(st.integers(3, k))
+    length = draw(st.integers(1, max_columns))
+    matrix = draw(hnp.arrays(np.int8, (k, length), elements=st.integers(0, q - 1)))
+    # The digits of the classes tell them apart, whatever the columns that were drawn.
+    matrix = np.hstack([matrix, digits(k, n_symbols=q).matrix])
+    names = [dict.fromkeys(column) for column in matrix.T.tolist()]
+    splits = [
+        tuple(list(name).index(entry) for entry in column)
+        for name, column in zip(names, matrix.T.tolist(), strict=True)
+    ]
+    kept = [j for j, split in enumerate(splits) if any(split) and split not in splits[:j]]
+    return Codebook(
+        matrix[:, kept],
+        n_symbols=q,
+        labels=draw(st.none() | st.lists(labels, min_size=k, max_size=k, unique=True)),
+        name=draw(st.none() | st.text("abc xyz", min_size=1, max_size=10)),
+        provenance=draw(st.none() | provenances),
+    )
+
+
+def any_codebooks():
+    """Valid codebooks of two symbols or more."""
+    return codebooks() | symbol_codebooks()

@@ -24,7 +24,7 @@ from tests.mutations import (
     written,
 )
 
-from ecoc.codes import one_vs_one, read_file, write_codebook
+from ecoc.codes import Codebook, balanced_random, one_vs_one, read_file, write_codebook
 from ecoc.datasets import load_dataset, loading
 from ecoc.datasets._specs import SPECS
 from ecoc.design import design_codebook, read_design
@@ -107,10 +107,20 @@ def design():
         (".npz", lambda data, rng: damaged_archive(data, rng, {"npy": damaged_array})),
     ],
 )
-def test_codebooks(suffix, damage, tmp_path):
+@pytest.mark.parametrize(
+    ("code", "count"),
+    [
+        (one_vs_one(4), 3000),
+        (balanced_random(4, 3, n_symbols=3, random_state=0), 2000),
+        (Codebook([[i, (i + i // 2) % 40] for i in range(40)], n_symbols=40), 1000),
+    ],
+    ids=["two symbols", "three symbols", "forty symbols"],
+)
+def test_codebooks(suffix, damage, code, count, tmp_path):
     path = tmp_path / f"code{suffix}"
-    write_codebook(replace(one_vs_one(4), labels=("a", "b", "é", "d")), path)
-    fuzz(path, damage, lambda: read_file(path), 3000)
+    labels = ("a", "b", "é", "d", *map(str, range(code.n_classes - 4)))
+    write_codebook(replace(code, labels=labels), path)
+    fuzz(path, damage, lambda: read_file(path), count)
 
 
 def test_designs(design, tmp_path):

@@ -94,13 +94,28 @@ def check_enough_columns(n_classes: int, n_columns: int, n_different: int) -> No
         )
 
 
-def check_enough_rows(n_classes: int, n_columns: int) -> None:
-    """Refuse columns of +1 and -1 that are too few to tell the classes apart."""
-    fewest = (n_classes - 1).bit_length()
+def fewest_columns(n_classes: int, n_symbols: int = 2) -> int:
+    """How many columns of so many symbols the classes need to have different rows.
+
+    Examples
+    --------
+    >>> fewest_columns(9), fewest_columns(9, n_symbols=3), fewest_columns(10, n_symbols=3)
+    (4, 2, 3)
+    """
+    fewest, n_rows = 0, 1
+    while n_rows < n_classes:
+        fewest, n_rows = fewest + 1, n_rows * n_symbols
+    return fewest
+
+
+def check_enough_rows(n_classes: int, n_columns: int, n_symbols: int = 2) -> None:
+    """Refuse columns that are too few to tell the classes apart."""
+    fewest = fewest_columns(n_classes, n_symbols)
     if n_columns < fewest:
+        symbols = "+1 and -1" if n_symbols == 2 else f"{n_symbols} symbols"
         raise InfeasibleError(
-            f"{n_columns} columns of +1 and -1 give only {2**n_columns} different rows for "
-            f"{n_classes} classes. Ask for at least {fewest} columns."
+            f"{n_columns} columns of {symbols} give only {n_symbols**n_columns} different rows "
+            f"for {n_classes} classes. Ask for at least {fewest} columns."
         )
 
 

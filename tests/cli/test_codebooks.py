@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from ecoc import design_codebook
 from ecoc.cli import main
-from ecoc.codes import dense_random, one_vs_one, read_codebook, write_codebook
+from ecoc.codes import balanced_random, dense_random, one_vs_one, read_codebook, write_codebook
 
 ECOC = Path(sys.executable).with_name("ecoc")
 
@@ -179,6 +179,40 @@ def test_convert_says_what_is_lost(tmp_path):
     assert report["lost"] == []
 
 
+def here(*arguments, expect=0):
+    """A verb in this process, which is faster than one through a shell."""
+    done = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert done.exit_code == expect, done.stderr
+    return done
+
+
+@pytest.mark.parametrize("q", [2, 3, 10])
+def test_codes_of_symbols_through_every_verb(tmp_path, q):
+    paths = [tmp_path / f"a{suffix}" for suffix in (".json", ".csv", ".npz")]
+    here("make", "balanced-random", "-k", 12, "-l", 6, "--symbols", q, "-o", paths[0])
+    code = read_codebook(paths[0])
+    assert code == balanced_random(12, 6, n_symbols=q, random_state=0)
+    here("convert", paths[0], paths[1])
+    here("convert", paths[1], paths[2])
+    for path in paths:
+        assert read_codebook(path) == code
+        assert "Minimum column distance" in here("verify", path).stdout
+    shown = here("show", paths[2]).stdout
+    assert shown.startswith(f"0   {' '.join(code.rows[0])}\n")
+    if q > 2:
+        assert f"Symbols                                                 {q}\n" in shown
+        assert "Least eigenvalue (0: probabilities are not identified)" in shown
+    assert here("show", paths[2], "--format", "html").stdout.startswith("<!doctype html>")
+
+
+def test_verify_names_a_flipped_figure_of_symbols(tmp_path):
+    path = tmp_path / "a.json"
+    here("make", "digits", "-k", 12, "--symbols", 4, "-o", path)
+    path.write_text(path.read_text().replace('"min_row_distance": 1', '"min_row_distance": 2'))
+    result = here("verify", path, expect=5)
+    assert "min_row_distance is stored as 2 but the matrix has 1" in result.stderr
+
+
 def test_info_tells_versions():
     facts = json.loads(ecoc("info", "--json").stdout)
     assert {"ecoc", "python", "numpy", "highspy", "pyscipopt"} <= facts.keys()
@@ -193,6 +227,9 @@ def test_info_tells_versions():
         (["make", "one-vs-one", "-k", "1"], 2, b"x>=2"),
         (["make", "one-vs-one", "-k", "4", "-l", "3"], 1, b"leave n_columns out"),
         (["make", "dense-random", "-k", "4", "-l", "8"], 4, b"only 7 different columns"),
+        (["make", "one-vs-one", "-k", "4", "--symbols", "3"], 1, b"has two symbols"),
+        (["make", "digits", "-k", "4", "--symbols", "5"], 1, b"cannot have more groups than"),
+        (["make", "digits", "-k", "4", "--symbols", "1"], 2, b"x>=2"),
         (["make", "exhaustive", "-k", "40"], 1, b"stops at 22 classes"),
         (["make", "one-vs-one", "-k", "4", "-o", "a.txt"], 2, b"must end in"),
         (["make", "one-vs-one", "-k", "4", "-o", "/missing/a.json"], 2, b"does not exist"),

@@ -7,9 +7,18 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from matplotlib.image import imread
-from tests.strategies import codebooks
+from tests.strategies import any_codebooks
 
-from ecoc.codes import Codebook, dense_random, display, exhaustive, one_vs_one, one_vs_rest
+from ecoc.codes import (
+    Codebook,
+    balanced_random,
+    dense_random,
+    digits,
+    display,
+    exhaustive,
+    one_vs_one,
+    one_vs_rest,
+)
 
 VOID = {"image", "path", "meta", "br"}
 
@@ -36,7 +45,7 @@ def images(html):
         yield imread(io.BytesIO(base64.b64decode(data)))
 
 
-@given(codebooks())
+@given(any_codebooks())
 @settings(max_examples=20)
 def test_the_picture_is_whole_and_self_contained(code):
     parser = Balanced()
@@ -54,6 +63,24 @@ def test_the_picture_has_a_pixel_for_every_entry():
     for value, colour in ((1, display.PLUS), (0, display.UNUSED), (-1, display.MINUS)):
         shown = matrix[code.matrix == value][:, :3]
         assert np.allclose(shown * 255, colour, atol=0.6)
+
+
+@pytest.mark.parametrize("q", [3, 8, 9, 36, 37, 127])
+def test_symbols_have_colours_that_differ(q):
+    colours = display._palette(q)
+    assert len({tuple(colour) for colour in colours.tolist()}) == len(colours) == q
+
+
+def test_symbols_are_written_where_they_fit():
+    code = balanced_random(10, 12, n_symbols=4, random_state=0)
+    html = code._repr_html_()
+    matrix, _ = images(html)
+    assert np.allclose(matrix[..., :3] * 255, display._palette(4)[code.matrix], atol=0.6)
+    cells = re.findall(r'text-anchor="middle" fill="#...">(\w+)</text>', html.split("</svg>")[0])
+    assert cells == [str(entry) for entry in code.matrix.ravel()]
+    assert "a colour for each of 4 symbols" in html
+    large = balanced_random(10, 100, n_symbols=4, random_state=0)._repr_html_()
+    assert 'text-anchor="middle"' not in large.split("</svg>")[0]
 
 
 def test_labels_and_names_are_escaped():
@@ -77,7 +104,9 @@ def test_figures_of_a_picture_are_not_computed_at_any_cost(monkeypatch):
     assert "are not computed" in dense_random(5, 6, random_state=0)._repr_html_()
 
 
-@pytest.mark.parametrize("code", [one_vs_one(4), one_vs_rest(50), exhaustive(3), exhaustive(2)])
+@pytest.mark.parametrize(
+    "code", [one_vs_one(4), one_vs_rest(50), exhaustive(3), exhaustive(2), digits(12, n_symbols=10)]
+)
 def test_plot_draws_matrix_and_distances(code):
     figure = code.relabel(f"class ${i}" for i in range(code.n_classes)).plot()
     assert len(figure.axes) == 3

@@ -3,16 +3,18 @@ import json
 import os
 import random
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.strategies import codebooks
+from tests.strategies import any_codebooks
 
 from ecoc import _files
 from ecoc.codes import (
     Codebook,
     dense_random,
+    digits,
     files,
     one_vs_one,
     read_codebook,
@@ -23,13 +25,14 @@ from ecoc.codes import (
 from ecoc.errors import EcocError, FileFormatError, VerificationError
 
 FORMATS = [".json", ".csv", ".npz"]
+ONE_VS_ONE = one_vs_one(4)
 
 
 def same_story(a, b):
     return (a.name, a.provenance) == (b.name, b.provenance)
 
 
-@given(codebooks())
+@given(any_codebooks())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_format_gives_the_codebook_back(tmp_path, code):
     for suffix in FORMATS:
@@ -84,10 +87,14 @@ def test_csv_of_other_programs_is_read(tmp_path, text):
     assert read_codebook(path).rows == ("+-", "-+", "--")
 
 
-def document(**changes):
-    base = json.loads(files.to_bytes(one_vs_one(4), ".json"))
+def document(code=ONE_VS_ONE, **changes):
+    base = json.loads(files.to_bytes(code, ".json"))
     base.update(changes)
     return json.dumps({key: value for key, value in base.items() if value is not ...})
+
+
+def symbols(**changes):
+    return document(digits(9, n_symbols=3), **changes)
 
 
 @pytest.mark.parametrize(
@@ -121,6 +128,13 @@ def document(**changes):
         (document(figures=[]), "figures must be an object"),
         (document(certificate="yes"), "certificate must be an object"),
         (document(surprise=1), "unknown key 'surprise'"),
+        (document(n_symbols=3), "Row 0 must hold only the symbols '0' to '2'; got '+'"),
+        (document(n_symbols="3"), "n_symbols must be a whole number or null, not a text"),
+        (document(n_symbols=True), "n_symbols must be a whole number or null, not a boolean"),
+        (document(n_symbols=1), "n_symbols must be at least 2"),
+        (document(n_symbols=10**9), "n_symbols must be at most 127"),
+        (symbols(n_symbols=...), "Row 1 must hold only '+', '-' and '0'; got '1'"),
+        (symbols(n_symbols=40), "Row 0 must hold only the symbols '0' to '39' with a space"),
         ('{"format": "ecoc-codebook", "format": "ecoc-codebook"}', "'format' stands twice"),
         ('{"format": NaN}', "finite, not NaN"),
         ('{"format": -Infinity}', "finite, not -Infinity"),
@@ -147,7 +161,14 @@ def test_bad_json_is_refused_by_place(tmp_path, text, message):
         (b"\xff\xfe", "not UTF-8 text (byte 0)"),
         (b"f1,f2\n", "no rows"),
         (b"1,-1\n-1\n", "line 2 has 1 entries, the first has 2"),
-        (b"1,-1\n2,1\n", "line 2: entries must be -1, 0 or 1, not '2'"),
+        (b"1,-1\n2,1\n", "line 2: entries must be -1, 0 or 1 (or symbols, under a header such as"),
+        (b"0,1,2\n1,2,0\n2,0,1\n", "line 2: entries must be -1, 0 or 1"),
+        (b"f1:3,f2:3\n0,1\n1,0\n3,1\n", "line 4: entries must be whole numbers 0 to 2, not '3'"),
+        (b"f1:3,f2:3\n0,1\n1,0\n+1,1\n", "not '+1'"),
+        (b"f1:3,f2:4\n0,1\n1,0\n2,1\n", "line 1: the names of all columns must end in the same"),
+        (b"f1:3,f2\n0,1\n1,0\n2,1\n", "line 1: the names of all columns must end in the same"),
+        (b"f1:3\n0\n1\n", "at most the number of classes, 2, not 3"),
+        (b"f1:999\n0\n1\n2\n", "n_symbols must be at most 127"),
         (b"1,-1\nnan,1\n", "not 'nan'"),
         (b'1,"-1\n', "not valid CSV"),
         (b"class,f1\n,1\nb,-1\n", "labels[0] must have 1 to 256 characters"),
@@ -258,6 +279,52 @@ def test_a_flipped_figure_is_named(tmp_path, figure, value):
     with pytest.raises(VerificationError, match=figure) as error:
         read_codebook(path)
     assert len(error.value.differences) == 1
+
+
+@pytest.mark.parametrize(
+    ("figure", "value"),
+    [
+        ("kind", "ternary"),
+        ("n_symbols", 4),
+        ("min_row_distance", 2),
+        ("min_column_distance", 5),
+        ("min_column_distance_two_sided", 6),
+    ],
+)
+def test_a_flipped_figure_of_more_symbols_is_named(tmp_path, figure, value):
+    stored = json.loads(symbols())["figures"]
+    path = tmp_path / "code.json"
+    path.write_text(symbols(figures=stored | {figure: value}))
+    with pytest.raises(VerificationError, match=figure) as error:
+        read_codebook(path)
+    assert len(error.value.differences) == 1
+
+
+WRITTEN = Path(__file__).with_name("written")
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("one-vs-one", one_vs_one(4).relabel(["a", "b", "é", "d"])),
+        ("dense-random", dense_random(6, 9, n_candidates=50, random_state=0)),
+        ("repeated", Codebook([[1, 1, -1], [-1, -1, 1]], allow_repeated_columns=True)),
+    ],
+)
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_two_symbols_have_the_files_that_they_had_before_there_were_more(name, code, suffix):
+    path = WRITTEN / f"{name}{suffix}"
+    same = read_codebook(path, allow_repeated_columns=code.allow_repeated_columns)
+    assert same == code.relabel(same.labels)
+    before, now = path.read_bytes(), files.to_bytes(code, suffix)
+    if suffix == ".npz":  # how well it is compressed depends on the library
+        before, now = map(members, (before, now))
+    assert now == before
+
+
+def members(data):
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        return {info.filename: file.read(info) for info in file.infolist()}
 
 
 def test_missing_figures_claim_nothing(tmp_path):

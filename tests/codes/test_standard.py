@@ -6,12 +6,15 @@ import pytest
 from ecoc.codes import (
     STANDARD_CODES,
     Codebook,
+    balanced_random,
     dense_random,
+    digits,
     exhaustive,
     make_code,
     one_vs_one,
     one_vs_rest,
     sparse_random,
+    standard,
 )
 from ecoc.codes.measures import min_doubled_distance
 from ecoc.errors import InfeasibleError, InvalidCodebookError, InvalidInputError, TooLargeError
@@ -92,10 +95,10 @@ def test_sparse_codes_have_zeros_with_probability_one_half():
     assert share == pytest.approx(0.5, abs=0.06)
 
 
-@pytest.mark.parametrize("name", ["dense-random", "sparse-random"])
+@pytest.mark.parametrize("name", ["dense-random", "sparse-random", "balanced-random"])
 def test_one_seed_makes_one_code(name):
-    assert make_code(name, 6, 12, random_state=5) == make_code(name, 6, 12, random_state=5)
-    assert make_code(name, 6, 12, random_state=5) != make_code(name, 6, 12, random_state=6)
+    assert make_code(name, 8, 12, random_state=5) == make_code(name, 8, 12, random_state=5)
+    assert make_code(name, 8, 12, random_state=5) != make_code(name, 8, 12, random_state=6)
 
 
 def test_more_candidates_are_never_worse():
@@ -113,6 +116,85 @@ def test_impossible_random_codes_are_refused_before_any_work():
         sparse_random(3, 7)
     with pytest.raises(InfeasibleError, match="None of 10 random"):
         dense_random(5, 15, n_candidates=10, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("k", "q", "radices"),
+    [(5, 3, [3, 2]), (10, 10, [10]), (12, 10, [4, 3]), (101, 10, [5, 5, 5]), (17, 4, [3, 3, 2])],
+)
+def test_digits_have_radices_that_are_about_equal(k, q, radices):
+    code = digits(k, n_symbols=q)
+    assert (code.matrix.max(axis=0) + 1).tolist() == radices
+    places = np.cumprod([1, *radices[:0:-1]])[::-1]
+    assert (code.matrix @ places).tolist() == list(range(k))
+
+
+@pytest.mark.parametrize("k", range(2, 40))
+def test_digits_are_the_fewest_columns(k):
+    for q in range(2, k + 1):
+        code = digits(k, n_symbols=q)
+        assert q ** (code.n_columns - 1) < k <= q**code.n_columns
+        assert code.is_binary == (q == 2)
+
+
+@pytest.mark.parametrize(("k", "length", "q"), [(6, 5, 2), (7, 9, 3), (10, 20, 4), (12, 4, 10)])
+def test_balanced_random_codes_are_the_best_of_their_candidates(k, length, q):
+    count = 100
+    rng = np.random.default_rng(3)
+    groups = np.broadcast_to((np.arange(k) % q)[:, None], (count, k, length)).astype(np.int8)
+    best = None
+    for candidate in rng.permuted(groups, axis=1):
+        try:
+            code = Codebook(candidate if q > 2 else 1 - 2 * candidate, n_symbols=q)
+        except InvalidCodebookError:
+            continue
+        d = code.min_row_distance
+        score = (d, -code.row_distance_spectrum()[d])
+        if best is None or score > best[0]:
+            best = (score, code)
+    found = balanced_random(k, length, n_symbols=q, n_candidates=count, random_state=3)
+    assert found == best[1]
+    sizes = found.column_balance().groups
+    assert sizes.max() - sizes.min() <= 1
+
+
+def test_batches_do_not_matter(monkeypatch):
+    whole = balanced_random(8, 6, n_symbols=3, n_candidates=50, random_state=0)
+    monkeypatch.setattr(standard, "_BATCH_ENTRIES", 1)
+    assert balanced_random(8, 6, n_symbols=3, n_candidates=50, random_state=0) == whole
+
+
+@pytest.mark.parametrize(("k", "q"), [(4, 2), (5, 2), (5, 3), (6, 3), (6, 4), (7, 3), (4, 4)])
+def test_balanced_columns_are_counted(k, q):
+    splits = set()
+    for symbols in product(range(q), repeat=k):
+        sizes = [symbols.count(symbol) for symbol in range(q)]
+        if max(sizes) - min(sizes) <= 1:
+            splits.add(
+                frozenset(frozenset(i for i in range(k) if symbols[i] == s) for s in range(q))
+            )
+    assert standard._n_balanced_columns(k, q) == len(splits)
+
+
+def test_impossible_codes_of_symbols_are_refused_before_any_work():
+    with pytest.raises(InfeasibleError, match="only 1 different columns"):
+        balanced_random(4, 2, n_symbols=4)
+    with pytest.raises(InfeasibleError, match="1 columns of 3 symbols give only 3 different rows"):
+        balanced_random(9, 1, n_symbols=3)
+    with pytest.raises(InvalidInputError, match="at most the number of classes, 4, not 5"):
+        digits(4, n_symbols=5)
+    with pytest.raises(InvalidInputError, match="has two symbols; leave n_symbols out"):
+        make_code("one-vs-one", 4, n_symbols=3)
+    with pytest.raises(InvalidInputError, match="leave n_columns out"):
+        make_code("digits", 4, 6, n_symbols=3)
+
+
+@pytest.mark.parametrize("name", ["balanced-random", "digits"])
+@pytest.mark.parametrize("k", [2, 3, 5, 8])
+def test_every_number_of_symbols_has_its_codes(name, k):
+    for q in range(2, k + 1):
+        code = make_code(name, k, n_symbols=q, random_state=0)
+        assert (code.n_symbols, code.provenance.parameters["n_symbols"]) == (q, q)
 
 
 @pytest.mark.parametrize("name", STANDARD_CODES)

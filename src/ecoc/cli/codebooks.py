@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from ecoc.codes import Codebook, CodebookFile
     from ecoc.design import Design
 
-CODE_NAMES = ("one-vs-rest", "one-vs-one", "exhaustive", "dense-random", "sparse-random")
+CODE_NAMES = (
+    *("one-vs-rest", "one-vs-one", "exhaustive", "dense-random", "sparse-random"),
+    *("balanced-random", "digits"),
+)
 
 
 @click.command()
@@ -34,6 +37,13 @@ CODE_NAMES = ("one-vs-rest", "one-vs-one", "exhaustive", "dense-random", "sparse
 @classes_option
 @click.option(
     "-l", "--columns", type=click.IntRange(min=1), help="Columns, L (random codes; 2k by default)."
+)
+@click.option(
+    "--symbols",
+    type=click.IntRange(min=2),
+    default=2,
+    show_default=True,
+    help="Symbols, q (balanced-random and digits).",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option(
@@ -45,15 +55,22 @@ CODE_NAMES = ("one-vs-rest", "one-vs-one", "exhaustive", "dense-random", "sparse
 )
 @common_options
 def make(
-    name: str, classes: int, columns: int | None, seed: int, output: str | None, as_json: bool
+    name: str,
+    classes: int,
+    columns: int | None,
+    symbols: int,
+    seed: int,
+    output: str | None,
+    as_json: bool,
 ) -> None:
     """Make a standard code.
 
-    NAME is one-vs-rest, one-vs-one, exhaustive, dense-random or sparse-random.
+    NAME is one-vs-rest, one-vs-one, exhaustive, dense-random, sparse-random, or, with as many
+    symbols as asked for, balanced-random or digits.
     """
     from ecoc.codes import make_code, write_codebook
 
-    codebook = make_code(name, classes, columns, random_state=seed)
+    codebook = make_code(name, classes, columns, n_symbols=symbols, random_state=seed)
     if output is not None:
         write_codebook(codebook, output)
         if output != "-":
@@ -247,12 +264,14 @@ def _print_text(codebook: Codebook) -> None:
 
 def titled_figures(codebook: Codebook) -> dict[str, object]:
     """The key figures with titles, short enough for a line each."""
-    from ecoc.codes import FIGURE_TITLES, key_figures
+    from ecoc.codes import FIGURE_TITLES
+    from ecoc.codes.measures import shown_figures
 
-    figures: dict[str, Any] = key_figures(codebook)
+    figures = shown_figures(codebook)
     spectrum = [f"{d}: {count:,}" for d, count in figures["row_distance_spectrum"].items()]
     if len(spectrum) > 12:
         spectrum = [*spectrum[:6], "...", *spectrum[-5:]]
     figures["row_distance_spectrum"] = ", ".join(spectrum)
-    figures["max_imbalance"] = f"{figures['max_imbalance']:.3g}"
+    for share in figures.keys() & {"max_imbalance", "min_eigenvalue"}:
+        figures[share] = f"{figures[share]:.3g}"
     return {FIGURE_TITLES[name]: value for name, value in figures.items()}

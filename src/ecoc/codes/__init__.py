@@ -6,13 +6,16 @@ from ecoc.codes.files import CodebookFile, read_codebook, read_file, write_codeb
 from ecoc.codes.measures import FIGURE_TITLES, ColumnBalance, key_figures
 from ecoc.codes.standard import (
     STANDARD_CODES,
+    balanced_random,
     dense_random,
+    digits,
     exhaustive,
     make_code,
     one_vs_one,
     one_vs_rest,
     sparse_random,
 )
+from ecoc.codes.validation import check_two_symbols
 
 __all__ = [
     "FIGURE_TITLES",
@@ -22,8 +25,11 @@ __all__ = [
     "ColumnBalance",
     "Dichotomies",
     "Provenance",
+    "balanced_random",
+    "check_two_symbols",
     "columns_to_matrix",
     "dense_random",
+    "digits",
     "exhaustive",
     "key_figures",
     "make_code",

@@ -1,4 +1,4 @@
-"""The codebook: a frozen value around a classes x columns matrix of -1, 0 and +1."""
+"""The codebook: a frozen value around a classes x columns matrix of symbols."""
 
 from __future__ import annotations
 
@@ -11,17 +11,22 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import check_choice, check_class_sizes, check_int, listing
+from ecoc._checks import check_choice, check_class_sizes, check_int
 from ecoc.codes import display, measures
 from ecoc.codes.validation import (
     as_entries,
     as_labels,
     check_codebook,
     check_plain,
+    check_symbols,
+    check_two_symbols,
+    constant_columns,
     first_equal,
+    format_rows,
     normalised_columns,
+    parse_rows,
 )
-from ecoc.errors import InvalidCodebookError, InvalidInputError
+from ecoc.errors import InvalidInputError, UnsupportedError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -73,14 +78,18 @@ class Provenance:
 class Codebook:
     """An error-correcting output code: one row for each class, one column for each classifier.
 
-    A codebook never changes. Two codebooks are equal when their matrices and labels
+    A codebook never changes. Two codebooks are equal when their matrices, symbols and labels
     are; name and provenance only tell its story.
 
     Parameters
     ----------
     matrix : array-like of shape (n_classes, n_columns)
-        Entries +1 and -1 say on which side of a column's classifier a class stands; 0
-        leaves the class out of that classifier (ternary codes).
+        Two symbols: entries +1 and -1 say on which side of a column's classifier a class
+        stands; 0 leaves the class out of that classifier (ternary codes). More symbols:
+        entries 0 to n_symbols - 1 say in which group of a column a class stands.
+    n_symbols : int, default=2
+        How many symbols a column can have, q, for learners that take up to q classes: at
+        most 127, and at most the number of classes. A column may use fewer, but at least two.
     labels : iterable of str or int, optional
         Distinct class labels, kept as text.
     name : str, optional
@@ -88,14 +97,15 @@ class Codebook:
     provenance : Provenance, optional
         How the codebook was made.
     allow_repeated_columns : bool, default=False
-        Accept columns that are equal or complementary to others. Such columns train
-        the same classifier again.
+        Accept columns that are equal or complementary to others, or equal with other
+        symbols. Such columns train the same classifier again.
 
     Raises
     ------
     InvalidCodebookError
-        If a column lacks a +1 or a -1, two rows cannot be told apart, or columns repeat.
-        The message names them.
+        If an entry is not a symbol, a column does not split the classes, two rows cannot be
+        told apart, columns repeat, or there are more symbols than classes. The message names
+        them.
 
     Examples
     --------
@@ -107,10 +117,20 @@ class Codebook:
     1  + - -
     2  - + -
     3  - - +
+
+    Columns of three groups need fewer of them:
+
+    >>> print(Codebook([[0, 0], [0, 1], [1, 2], [2, 1], [2, 2]], n_symbols=3))
+    0  0 0
+    1  0 1
+    2  1 2
+    3  2 1
+    4  2 2
     """
 
     matrix: npt.NDArray[np.int8]
     _: KW_ONLY
+    n_symbols: int = 2
     labels: tuple[str, ...] | None = None
     name: str | None = None
     provenance: Provenance | None = None
@@ -122,6 +142,7 @@ class Codebook:
             self,
             matrix: npt.ArrayLike,
             *,
+            n_symbols: int = 2,
             labels: Iterable[object] | None = None,
             name: str | None = None,
             provenance: Provenance | None = None,
@@ -129,11 +150,13 @@ class Codebook:
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        matrix = as_entries(self.matrix)
+        n_symbols = check_symbols(self.n_symbols)
+        matrix = as_entries(self.matrix, n_symbols)
         if not isinstance(self.allow_repeated_columns, bool | np.bool_):
             raise InvalidInputError("allow_repeated_columns must be True or False.")
-        check_codebook(matrix, allow_repeated_columns=self.allow_repeated_columns)
+        check_codebook(matrix, n_symbols, allow_repeated_columns=self.allow_repeated_columns)
         object.__setattr__(self, "matrix", matrix)
+        object.__setattr__(self, "n_symbols", n_symbols)
         object.__setattr__(self, "allow_repeated_columns", bool(self.allow_repeated_columns))
         if self.labels is not None:
             object.__setattr__(self, "labels", as_labels(self.labels, matrix.shape[0]))
@@ -158,20 +181,25 @@ class Codebook:
         cls,
         rows: Iterable[str],
         *,
+        n_symbols: int = 2,
         labels: Iterable[object] | None = None,
         name: str | None = None,
         provenance: Provenance | None = None,
         allow_repeated_columns: bool = False,
     ) -> Codebook:
-        """Make a codebook from rows written with ``+``, ``-`` and ``0``.
+        """Make a codebook from rows of text, as :attr:`rows` has them.
 
         Examples
         --------
         >>> Codebook.from_rows(["+++", "+--", "-+-", "--+"]).min_row_distance
         2
+        >>> Codebook.from_rows(["000", "011", "122", "210"], n_symbols=3).min_row_distance
+        2
         """
+        n_symbols = check_symbols(n_symbols)
         return cls(
-            parse_rows(rows),
+            parse_rows(rows, n_symbols),
+            n_symbols=n_symbols,
             labels=labels,
             name=name,
             provenance=provenance,
@@ -187,32 +215,37 @@ class Codebook:
 
     @property
     def n_columns(self) -> int:
-        """The number of columns (binary classifiers), L."""
+        """The number of columns (classifiers), L."""
         return int(self.matrix.shape[1])
 
     @cached_property
     def is_binary(self) -> bool:
-        """Whether every class takes part in every column (no 0 anywhere)."""
-        return bool(self.matrix.all())
+        """Whether every entry is +1 or -1: two symbols, and no class left out of a column."""
+        return self.n_symbols == 2 and bool(self.matrix.all())
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The rows written with ``+``, ``-`` and ``0``."""
-        return format_rows(self.matrix)
+        """The rows as text, a character for each entry.
+
+        Two symbols are ``+`` and ``-``, and ``0`` for a class left out; more are ``0`` to ``9``
+        and ``a`` to ``z``. More than 36 are numbers with a space between them.
+        """
+        return format_rows(self.matrix, self.n_symbols)
 
     # -------------------------------------------------------------- measures
 
     def row_distances(self) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
-        """Hamming distances of all pairs of rows (equation 1; a 0 counts one half).
+        """Hamming distances of all pairs of rows (equation 1).
 
-        The diagonal is what the equation gives: half the number of zeros of the row.
+        A 0 of a ternary code counts one half. The diagonal is what the equation gives: half
+        the number of such zeros of the row.
         """
-        return self._whole_if_binary(measures.distances(self.matrix))
+        return self._whole(measures.distances(self.matrix, self.n_symbols))
 
     @cached_property
     def min_row_distance(self) -> float:
         """The least distance of two rows, d: an int, or a multiple of 1/2 for ternary codes."""
-        doubled = measures.min_doubled_distance(self.matrix)
+        doubled = measures.min_doubled_distance(self.matrix, self.n_symbols)
         assert doubled is not None  # noqa: S101  # a codebook has two rows
         return _halved(doubled)
 
@@ -220,11 +253,12 @@ class Codebook:
     def correctable_errors(self) -> int:
         """How many wrong columns Hamming decoding survives for certain.
 
-        This is floor((d - 1) / 2) for +1/-1 codes. In a ternary code the columns that
-        ignore the true class may answer anything, and only errors of the other columns
-        are counted, so the guarantee is smaller than that formula would give.
+        This is floor((d - 1) / 2) where every class takes part in every column. In a ternary
+        code the columns that ignore the true class may answer anything, and only errors of
+        the other columns are counted, so the guarantee is smaller than that formula would
+        give.
         """
-        return measures.correctable_errors(self.matrix)
+        return measures.correctable_errors(self.matrix, self.n_symbols)
 
     def row_distance_spectrum(self) -> dict[float, int]:
         """How many pairs of classes stand at each distance, in increasing order.
@@ -236,7 +270,7 @@ class Codebook:
         """
         return {
             _halved(int(2 * distance)): count
-            for distance, count in measures.spectrum(self.matrix).items()
+            for distance, count in measures.spectrum(self.matrix, self.n_symbols).items()
         }
 
     def column_distances(
@@ -251,19 +285,41 @@ class Codebook:
             distance is the lesser of the distances to a column and to its complement.
             The one-sided distance, the paper's, first complements columns to have +1 in
             the first row (in a ternary code: for the first class used); it depends on
-            which class comes first.
+            which class comes first. With more than two symbols there is one distance: how
+            many classes at least stand elsewhere, however the symbols are renamed.
+
+        Examples
+        --------
+        >>> Codebook([[0, 1], [1, 2], [2, 0], [2, 1]], n_symbols=3).column_distances()
+        array([[0, 1],
+               [1, 0]])
         """
-        two_sided = check_choice("separation", separation, _SEPARATIONS) == "two-sided"
-        return self._whole_if_binary(measures.distances(self._columns, two_sided=two_sided))
+        self._check_separation(separation)
+        if self.n_symbols > 2:
+            return measures.renaming_distances(self._columns, self.n_symbols)
+        two_sided = separation == "two-sided"
+        return self._whole(measures.distances(self._columns, two_sided=two_sided))
 
     def min_column_distance(self, separation: Separation = "two-sided") -> float | None:
         """The least distance of two columns; None for a single column."""
-        check_choice("separation", separation, _SEPARATIONS)
+        self._check_separation(separation)
         return self._min_column_distances[separation]
+
+    def _check_separation(self, separation: Separation) -> None:
+        check_choice("separation", separation, _SEPARATIONS)
+        if separation == "one-sided" and self.n_symbols > 2:
+            raise InvalidInputError(
+                f"One-sided distances are of columns of +1 and -1; columns of {self.n_symbols} "
+                "symbols have the distance 'two-sided', up to renaming symbols."
+            )
 
     @cached_property
     def _min_column_distances(self) -> dict[str, float | None]:
-        # Different dichotomies of a binary code are at least 1 apart: the scan can stop there.
+        # Different columns without zeros are at least 1 apart: the scan can stop there.
+        if self.n_symbols > 2:
+            floor = 0 if self.allow_repeated_columns else 1
+            least = measures.min_renaming_distance(self._columns, self.n_symbols, at_least=floor)
+            return {"two-sided": least}
         floor = 0 if self.allow_repeated_columns else (2 if self.is_binary else 1)
         found = {
             rule: measures.min_doubled_distance(
@@ -274,7 +330,7 @@ class Codebook:
         return {rule: None if least is None else _halved(least) for rule, least in found.items()}
 
     def column_balance(self, class_sizes: Sequence[int] | None = None) -> measures.ColumnBalance:
-        """What stands on the two sides of each column: classes, or data points.
+        """What stands in the groups of each column: classes, or data points.
 
         Parameters
         ----------
@@ -291,16 +347,39 @@ class Codebook:
         """
         if class_sizes is not None:
             class_sizes = check_class_sizes(class_sizes, self.n_classes)
-        return measures.column_balance(self.matrix, class_sizes)
+        return measures.column_balance(self.matrix, self.n_symbols, class_sizes)
+
+    @cached_property
+    def min_eigenvalue(self) -> float:
+        """How well probabilities of columns tell those of classes; 0 if they do not.
+
+        The least eigenvalue, on the vectors of sum 0, of the matrix of how many columns each
+        two classes agree in. Class probabilities follow uniquely from the probabilities of
+        all columns if and only if it is positive; that takes k <= L (q - 1) + 1. It is at
+        most the minimum row distance.
+
+        Examples
+        --------
+        >>> Codebook([[0, 0], [0, 1], [1, 2], [2, 1]], n_symbols=3).min_eigenvalue > 0
+        True
+        >>> Codebook.from_rows(["++", "+-", "-+", "--"]).min_eigenvalue
+        0.0
+        """
+        if self.n_symbols == 2 and not self.is_binary:
+            raise UnsupportedError(
+                "The eigenvalue that tells whether probabilities are identifiable is known for "
+                "codes in which every class takes part in every column, not for ternary codes."
+            )
+        return measures.min_eigenvalue(self.matrix, self.n_symbols)
 
     @cached_property
     def _columns(self) -> npt.NDArray[np.int8]:
-        return np.ascontiguousarray(normalised_columns(self.matrix).T)
+        return np.ascontiguousarray(normalised_columns(self.matrix, self.n_symbols).T)
 
-    def _whole_if_binary(
+    def _whole(
         self, values: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
-        return values.astype(np.int64) if self.is_binary else values
+        return values.astype(np.int64) if self.is_binary or self.n_symbols > 2 else values
 
     # ------------------------------------------------------------ operations
 
@@ -315,31 +394,45 @@ class Codebook:
             Which rows to keep.
         drop_useless_columns : bool, default=False
             Leave out the columns that no longer separate anything and those that
-            become equal or complementary to an earlier one, instead of raising.
+            become the same as an earlier one, instead of raising.
+
+        Returns
+        -------
+        Codebook
+            Where fewer classes are left than there were symbols, the symbols of every column
+            are numbered anew and are as many as the classes; two become +1 and -1.
         """
         chosen = self._indices("rows", rows, self.n_classes)
-        matrix = self.matrix[chosen]
-        if drop_useless_columns:
-            matrix = matrix[:, (matrix == 1).any(axis=0) & (matrix == -1).any(axis=0)]
+        matrix, n_symbols = self.matrix[chosen], self.n_symbols
+        if 2 <= len(chosen) < n_symbols:
+            matrix, n_symbols = normalised_columns(matrix, n_symbols), len(chosen)
+            if n_symbols == 2:
+                matrix = 1 - 2 * matrix
+        if drop_useless_columns and matrix.size:
+            matrix = matrix[:, ~constant_columns(matrix, n_symbols)]
             if matrix.shape[1]:
-                groups = first_equal(np.ascontiguousarray(normalised_columns(matrix).T))
-                matrix = matrix[:, groups == np.arange(len(groups))]
+                alike = np.ascontiguousarray(normalised_columns(matrix, n_symbols).T)
+                matrix = matrix[:, first_equal(alike) == np.arange(len(alike))]
         labels = None if self.labels is None else tuple(self.labels[i] for i in chosen)
-        return self._derived(matrix, labels=labels)
+        return self._derived(matrix, n_symbols=n_symbols, labels=labels)
 
     def take_columns(self, columns: Sequence[int] | npt.NDArray[np.integer]) -> Codebook:
         """The codebook of some of the columns, in the given order."""
         return self._derived(self.matrix[:, self._indices("columns", columns, self.n_columns)])
 
     def complement_columns(self, columns: Sequence[int] | npt.NDArray[np.integer]) -> Codebook:
-        """The same codebook with the sides of some columns exchanged."""
+        """The same codebook of two symbols with the sides of some columns exchanged."""
+        check_two_symbols(self, "complement_columns")
         signs = np.ones(self.n_columns, dtype=np.int8)
         signs[self._indices("columns", columns, self.n_columns)] = -1
         return self._derived(self.matrix * signs)
 
     def normalise(self) -> Codebook:
-        """The same codebook with +1 in the first row (ternary: for the first class used)."""
-        return self._derived(normalised_columns(self.matrix))
+        """The same codebook with +1 in the first row (ternary: for the first class used).
+
+        More than two symbols are numbered in the order in which a column first has them.
+        """
+        return self._derived(normalised_columns(self.matrix, self.n_symbols))
 
     def relabel(self, labels: Iterable[object] | None) -> Codebook:
         """The same codebook with other class labels, or with none."""
@@ -361,6 +454,11 @@ class Codebook:
                     f"Codebooks to concatenate must have the same classes: this one has "
                     f"{self.n_classes}, another {other.n_classes}."
                 )
+            if other.n_symbols != self.n_symbols:
+                raise InvalidInputError(
+                    f"Codebooks to concatenate must have as many symbols: this one has "
+                    f"{self.n_symbols}, another {other.n_symbols}."
+                )
             if self.labels is not None and other.labels not in {None, self.labels}:
                 raise InvalidInputError(
                     "Codebooks to concatenate must have the same labels in the same order."
@@ -373,7 +471,7 @@ class Codebook:
         )
 
     def is_equivalent(self, other: Codebook) -> bool:
-        """Whether the codebooks differ only in the order and the sides of columns.
+        """Whether the codebooks differ only in the order of columns and the names of symbols.
 
         Such codebooks train the same classifiers. Classes keep their places; labels
         do not matter.
@@ -384,7 +482,7 @@ class Codebook:
         >>> a.is_equivalent(Codebook.from_rows(["+-", "--", "++"]))
         True
         """
-        if self.matrix.shape != other.matrix.shape:
+        if (self.matrix.shape, self.n_symbols) != (other.matrix.shape, other.n_symbols):
             return False
         return sorted(map(bytes, self._columns)) == sorted(map(bytes, other._columns))
 
@@ -392,6 +490,7 @@ class Codebook:
         self,
         matrix: npt.NDArray[np.int8],
         *,
+        n_symbols: int | None = None,
         labels: tuple[str, ...] | None = None,
         allow_repeated_columns: bool | None = None,
     ) -> Codebook:
@@ -400,7 +499,12 @@ class Codebook:
             allow_repeated_columns = self.allow_repeated_columns
         if labels is None and matrix.shape[0] == self.n_classes:
             labels = self.labels
-        return Codebook(matrix, labels=labels, allow_repeated_columns=allow_repeated_columns)
+        return Codebook(
+            matrix,
+            n_symbols=self.n_symbols if n_symbols is None else n_symbols,
+            labels=labels,
+            allow_repeated_columns=allow_repeated_columns,
+        )
 
     @staticmethod
     def _indices(
@@ -412,10 +516,14 @@ class Codebook:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Codebook):
             return NotImplemented
-        return self.labels == other.labels and np.array_equal(self.matrix, other.matrix)
+        return (
+            self.n_symbols == other.n_symbols
+            and self.labels == other.labels
+            and np.array_equal(self.matrix, other.matrix)
+        )
 
     def __hash__(self) -> int:
-        return hash((self.matrix.shape, self.matrix.tobytes(), self.labels))
+        return hash((self.n_symbols, self.matrix.shape, self.matrix.tobytes(), self.labels))
 
     # ----------------------------------------------------------------- files
 
@@ -454,33 +562,3 @@ _SEPARATIONS: tuple[Separation, ...] = ("two-sided", "one-sided")
 def _halved(doubled: int) -> float:
     """Half of an integer: an int where it is whole."""
     return doubled // 2 if doubled % 2 == 0 else doubled / 2
-
-
-def format_rows(matrix: npt.NDArray[np.int8]) -> tuple[str, ...]:
-    """Write the rows of a matrix with ``+``, ``-`` and ``0``."""
-    characters = np.frombuffer(b"-0+", dtype=np.uint8)[matrix.astype(np.intp) + 1]
-    return tuple(row.tobytes().decode("ascii") for row in characters)
-
-
-def parse_rows(rows: Iterable[str]) -> npt.NDArray[np.int8]:
-    """Read rows written with ``+``, ``-`` and ``0``, all of one length."""
-    texts = [rows] if isinstance(rows, str) else list(rows)
-    parsed = []
-    for i, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise InvalidCodebookError(f"Row {i} must be text of '+', '-' and '0'.")
-        strange = [repr(character) for character in sorted(set(text) - set("+-0"))]
-        if strange:
-            raise InvalidCodebookError(
-                f"Row {i} must hold only '+', '-' and '0'; got {listing(strange)}."
-            )
-        if len(text) != len(texts[0]):
-            raise InvalidCodebookError(
-                f"All rows must have the same length: row 0 has {len(texts[0])} columns, "
-                f"row {i} has {len(text)}."
-            )
-        codes = np.frombuffer(text.encode("ascii"), dtype=np.uint8)
-        parsed.append((codes == ord("+")).astype(np.int8) - (codes == ord("-")))
-    if not parsed:
-        raise InvalidCodebookError("A codebook needs at least 2 classes (rows); got no rows.")
-    return np.array(parsed, dtype=np.int8)

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ecoc.codes.measures import FIGURE_TITLES, key_figures
+from ecoc.codes.measures import FIGURE_TITLES, shown_figures
+from ecoc.codes.validation import entry_names
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,6 +29,14 @@ __all__ = ["class_names", "figure", "html", "png_base64", "summary", "text"]
 
 PLUS, MINUS, UNUSED = (31, 95, 166), (230, 159, 0), (222, 226, 230)
 NEAR, FAR = np.array((255, 245, 220)), np.array((84, 39, 143))
+
+# Colours that people who are colour-blind tell apart: Okabe and Ito's, and for more symbols
+# steps of a scale from dark blue to yellow, on which lightness alone orders them.
+_FEW_SYMBOLS = (
+    *((0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167)),
+    *((86, 180, 233), (213, 94, 0), (240, 228, 66), (110, 110, 110)),
+)
+_SCALE = np.array([(0, 34, 78), (53, 69, 108), (102, 105, 112), (148, 142, 119), (254, 232, 56)])
 
 MAX_DRAWN_CLASSES = 400
 MAX_DRAWN_COLUMNS = 800
@@ -45,7 +54,8 @@ CHEAP = 100_000_000
 MAX_ROWS = 60
 MAX_COLUMNS = 80
 
-_COLOURS = {"+": "\033[34m", "-": "\033[31m", "0": "\033[2m"}
+_COLOURS = {1: "\033[34m", -1: "\033[31m", 0: "\033[2m"}
+_SYMBOL_COLOURS = tuple(f"\033[{code}m" for code in (34, 33, 32, 35, 36, 31))
 _RESET = "\033[0m"
 
 
@@ -53,15 +63,23 @@ def summary(codebook: Codebook) -> str:
     """One line: the size and, where they are cheap to know, the distances."""
     k, length = codebook.matrix.shape
     parts = [f"{k} classes x {length} column{'s' if length != 1 else ''}"]
-    if not codebook.is_binary:
+    if codebook.n_symbols > 2:
+        parts.append(f"{codebook.n_symbols} symbols")
+    elif not codebook.is_binary:
         parts.append("ternary")
-    if k * k * length + k * length * length <= CHEAP:
+    if measuring_cost(codebook) <= CHEAP:
         parts.append(f"row distance {codebook.min_row_distance:g}")
         least = codebook.min_column_distance()
         if least is not None:
             parts.append(f"column distance {least:g}")
     name = f" {codebook.name!r}" if codebook.name else ""
     return f"<Codebook{name}: {', '.join(parts)}>"
+
+
+def measuring_cost(codebook: Codebook) -> int:
+    """Multiplications that the distances of rows and of columns cost."""
+    k, length = codebook.n_classes, codebook.n_columns
+    return k * length * (k + length) * (codebook.n_symbols // 2)
 
 
 def class_names(codebook: Codebook) -> list[str]:
@@ -79,15 +97,29 @@ def text(codebook: Codebook, *, colour: bool | None = None) -> str:
     k, length = codebook.matrix.shape
     names = [_fit(name, 24) for name in class_names(codebook)[:MAX_ROWS]]
     width = max(map(len, names))
+    written = entry_names(codebook.n_symbols)
+    cell_width = max(map(len, written.values()))
+    shown = {
+        entry: f"{_colour(entry, codebook.n_symbols)}{cell:>{cell_width}}{_RESET}"
+        if colour
+        else f"{cell:>{cell_width}}"
+        for entry, cell in written.items()
+    }
     lines = []
-    for name, row in zip(names, codebook.rows, strict=False):
-        cells = (f"{_COLOURS[c]}{c}{_RESET}" if colour else c for c in row[:MAX_COLUMNS])
+    for name, row in zip(names, codebook.matrix[:MAX_ROWS, :MAX_COLUMNS].tolist(), strict=True):
+        cells = (shown[entry] for entry in row)
         more = " ..." if length > MAX_COLUMNS else ""
         lines.append(f"{name:<{width}}  {' '.join(cells)}{more}")
     if k > MAX_ROWS or length > MAX_COLUMNS:
-        shown = f"{min(k, MAX_ROWS)} of {k} classes, {min(length, MAX_COLUMNS)} of {length} columns"
-        lines.append(f"({shown} shown)")
+        cut = f"{min(k, MAX_ROWS)} of {k} classes, {min(length, MAX_COLUMNS)} of {length} columns"
+        lines.append(f"({cut} shown)")
     return "\n".join(lines)
+
+
+def _colour(entry: int, n_symbols: int) -> str:
+    if n_symbols == 2:
+        return _COLOURS[entry]
+    return _SYMBOL_COLOURS[entry % len(_SYMBOL_COLOURS)]
 
 
 def _fit(name: str, limit: int) -> str:
@@ -108,11 +140,22 @@ def html(codebook: Codebook) -> str:
     k, length = codebook.matrix.shape
     shown = codebook.matrix[:MAX_DRAWN_CLASSES, :MAX_DRAWN_COLUMNS]
     names = class_names(codebook)[:MAX_DRAWN_CLASSES]
-    drawings = [_drawing(_matrix_pixels(shown), names, _matrix_caption(codebook))]
+    palette = _palette(codebook.n_symbols)
+    drawings = [
+        _drawing(
+            palette[shown.astype(np.intp)],
+            names,
+            _matrix_caption(codebook),
+            texts=_symbol_texts(shown, codebook.n_symbols),
+        )
+    ]
     if k <= MAX_DRAWN_CLASSES:
         distances = codebook.row_distances()
         caption = f"Row distances: {codebook.min_row_distance:g} at the least"
-        drawings.append(_drawing(_heat_pixels(distances), names, caption, values=distances))
+        heat = _heat_pixels(distances)
+        texts = np.array([[f"{distance:g}" for distance in row] for row in distances.tolist()])
+        np.fill_diagonal(texts, "")
+        drawings.append(_drawing(heat, names, caption, texts=texts))
     title = escape(codebook.name or "Codebook")
     return (
         '<div class="ecoc-codebook" style="font-family:system-ui,sans-serif;line-height:1.4">'
@@ -124,7 +167,10 @@ def html(codebook: Codebook) -> str:
 
 def _matrix_caption(codebook: Codebook) -> str:
     k, length = codebook.matrix.shape
-    legend = "blue +1, orange -1" + ("" if codebook.is_binary else ", grey not used")
+    if codebook.n_symbols > 2:
+        legend = f"a colour for each of {codebook.n_symbols} symbols"
+    else:
+        legend = "blue +1, orange -1" + ("" if codebook.is_binary else ", grey not used")
     if k <= MAX_DRAWN_CLASSES and length <= MAX_DRAWN_COLUMNS:
         return f"Codebook: {legend}"
     classes, columns = min(k, MAX_DRAWN_CLASSES), min(length, MAX_DRAWN_COLUMNS)
@@ -132,10 +178,31 @@ def _matrix_caption(codebook: Codebook) -> str:
     return f"Codebook ({cut}): {legend}"
 
 
-def _matrix_pixels(matrix: npt.NDArray[np.int8]) -> Pixels:
-    palette = np.array([MINUS, UNUSED, PLUS], dtype=np.uint8)
-    pixels: Pixels = palette[matrix.astype(np.intp) + 1]
-    return pixels
+def _palette(n_symbols: int) -> Pixels:
+    """The colour of each entry, at its index; that of -1 is the last one."""
+    if n_symbols == 2:
+        return np.array([UNUSED, PLUS, MINUS], dtype=np.uint8)
+    if n_symbols <= len(_FEW_SYMBOLS):
+        return np.array(_FEW_SYMBOLS[:n_symbols], dtype=np.uint8)
+    places = np.linspace(0, len(_SCALE) - 1, n_symbols)
+    channels = [np.interp(places, range(len(_SCALE)), channel) for channel in _SCALE.T]
+    return np.stack(channels, axis=1).astype(np.uint8)
+
+
+def _symbol_texts(matrix: npt.NDArray[np.int8], n_symbols: int) -> npt.NDArray[np.str_] | None:
+    """What is written into the cells: symbols, where colours alone do not name them."""
+    if n_symbols == 2:
+        return None
+    texts: npt.NDArray[np.str_] = np.array(list(entry_names(n_symbols).values()))[
+        matrix.astype(np.intp)
+    ]
+    return texts
+
+
+def _is_dark(pixels: Pixels) -> npt.NDArray[np.bool_]:
+    """Whether white text is easier to read on a colour than black."""
+    dark: npt.NDArray[np.bool_] = pixels @ np.array([0.299, 0.587, 0.114]) < 140
+    return dark
 
 
 def _heat_pixels(distances: npt.NDArray[Any]) -> Pixels:
@@ -151,7 +218,7 @@ def _drawing(
     pixels: Pixels,
     names: list[str],
     caption: str,
-    values: npt.NDArray[Any] | None = None,
+    texts: npt.NDArray[np.str_] | None = None,
 ) -> str:
     height, width = pixels.shape[:2]
     cell = max(2, min(22, 640 // max(width, height)))
@@ -174,8 +241,8 @@ def _drawing(
             f'text-anchor="end" fill="currentColor">{escape(_fit(name, 16))}</text>'
             for i, name in enumerate(names)
         )
-    if values is not None and cell >= 18:
-        parts.extend(_numbers(values, margin, cell))
+    if texts is not None and cell >= (12 if texts.dtype == "<U1" else 18):
+        parts.extend(_cell_texts(texts, _is_dark(pixels), margin, cell))
     return (
         f'<figure style="margin:0">{"".join(parts)}</svg>'
         f'<figcaption style="font-size:.85em">{escape(caption)}</figcaption></figure>'
@@ -188,28 +255,25 @@ def _grid(margin: int, cell: int, width: int, height: int) -> str:
     return f'<path d="{"".join(lines)}" stroke="#fff" stroke-width="1" fill="none"/>'
 
 
-def _numbers(values: npt.NDArray[Any], margin: int, cell: int) -> list[str]:
-    off_diagonal = values[~np.eye(len(values), dtype=bool)]
-    low, high = off_diagonal.min(), off_diagonal.max()
-    texts = []
-    for i, j in zip(*np.nonzero(~np.eye(len(values), dtype=bool)), strict=True):
-        dark = (values[i, j] - low) > 0.5 * max(high - low, 1)
-        texts.append(
-            f'<text x="{margin + cell * (j + 0.5):.1f}" y="{cell * (i + 0.68):.1f}" '
-            f'font-size="{0.5 * cell:.1f}" text-anchor="middle" '
-            f'fill="{"#fff" if dark else "#222"}">{values[i, j]:g}</text>'
-        )
-    return texts
+def _cell_texts(
+    texts: npt.NDArray[np.str_], dark: npt.NDArray[np.bool_], margin: int, cell: int
+) -> list[str]:
+    return [
+        f'<text x="{margin + cell * (j + 0.5):.1f}" y="{cell * (i + 0.68):.1f}" '
+        f'font-size="{0.5 * cell:.1f}" text-anchor="middle" '
+        f'fill="{"#fff" if dark[i, j] else "#222"}">{text}</text>'
+        for (i, j), text in np.ndenumerate(texts)
+        if text
+    ]
 
 
 def _figures_table(codebook: Codebook) -> str:
-    k, length = codebook.matrix.shape
-    if k * k * length + k * length * length > CHEAP_DRAWING:
+    if measuring_cost(codebook) > CHEAP_DRAWING:
         return "<p>The distances of so large a codebook are not computed for a picture.</p>"
     rows = "".join(
         '<tr><th scope="row" style="text-align:left;font-weight:normal;padding:.1em 1em .1em 0">'
         f'{escape(FIGURE_TITLES[name])}</th><td style="text-align:left">{_figure(value)}</td></tr>'
-        for name, value in key_figures(codebook).items()
+        for name, value in shown_figures(codebook).items()
     )
     return f'<table style="border-collapse:collapse;font-size:.9em"><tbody>{rows}</tbody></table>'
 
@@ -244,7 +308,7 @@ def png_base64(pixels: Pixels) -> str:
 
 def figure(codebook: Codebook) -> Figure:
     """Draw the matrix beside a heat map of the row distances."""
-    from matplotlib.colors import LinearSegmentedColormap, ListedColormap
+    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
 
@@ -259,10 +323,13 @@ def figure(codebook: Codebook) -> Figure:
         1, 1 + with_distances, squeeze=False, width_ratios=[width, height][: 1 + with_distances]
     )[0]
 
-    colours = ListedColormap([tuple(c / 255 for c in rgb) for rgb in (MINUS, UNUSED, PLUS)])
-    axes[0].imshow(
-        codebook.matrix, cmap=colours, vmin=-1, vmax=1, aspect="auto", interpolation="nearest"
-    )
+    pixels = _palette(codebook.n_symbols)[codebook.matrix.astype(np.intp)]
+    axes[0].imshow(pixels, aspect="auto", interpolation="nearest")
+    texts = _symbol_texts(codebook.matrix, codebook.n_symbols)
+    if texts is not None and k <= 40 and length <= 50:
+        for (i, j), dark in np.ndenumerate(_is_dark(pixels)):
+            ink = "white" if dark else "black"
+            axes[0].text(j, i, texts[i, j], color=ink, ha="center", va="center", fontsize=7)
     axes[0].set(title=codebook.name or "Codebook", xlabel="column", ylabel="class")
     axes[0].xaxis.set_major_locator(MaxNLocator(integer=True))
     if k <= 40:

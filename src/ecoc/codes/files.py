@@ -11,6 +11,7 @@ import csv
 import io
 import json
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,9 +30,9 @@ from ecoc._files import (
     source_name,
     write_output,
 )
-from ecoc.codes.codebook import Codebook, Provenance, format_rows, parse_rows
+from ecoc.codes.codebook import Codebook, Provenance
 from ecoc.codes.measures import differences, key_figures
-from ecoc.codes.validation import check_plain
+from ecoc.codes.validation import check_plain, check_symbols, parse_rows
 from ecoc.errors import FileFormatError, InvalidInputError, VerificationError
 
 __all__ = ["CodebookFile", "read_codebook", "read_file", "write_codebook", "write_file"]
@@ -45,6 +46,7 @@ _KEYS = {
     "labels",
     "provenance",
     "allow_repeated_columns",
+    "n_symbols",
     "matrix",
     "figures",
     "certificate",
@@ -78,7 +80,7 @@ def read_codebook(path: PathLike, *, allow_repeated_columns: bool = False) -> Co
     path : str or path
         The file; ``"-"`` reads standard input and finds out its format.
     allow_repeated_columns : bool, default=False
-        Accept equal or complementary columns even if the file does not say that they
+        Accept columns that are the same as others even if the file does not say that they
         are meant.
 
     Raises
@@ -178,7 +180,7 @@ def write_json(codebook: Codebook, certificate: Mapping[str, Any] | None) -> byt
         "format": FORMAT,
         "version": VERSION,
         **_metadata(codebook, certificate),
-        "matrix": list(format_rows(codebook.matrix)),
+        "matrix": list(codebook.rows),
     }
     return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
 
@@ -200,7 +202,7 @@ def read_json(data: bytes, allow_repeated_columns: bool) -> Parsed:
         raise FileFormatError("matrix must be a list of rows such as '+-+0'.")
     if sum(len(row) for row in rows if isinstance(row, str)) > MAX_ENTRIES:
         raise FileFormatError(f"matrix has more than {MAX_ENTRIES} entries.")
-    return _assemble(parse_rows(rows), document, allow_repeated_columns)
+    return _assemble(parse_rows(rows, _n_symbols(document)), document, allow_repeated_columns)
 
 
 def _metadata(codebook: Codebook, certificate: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -217,6 +219,8 @@ def _metadata(codebook: Codebook, certificate: Mapping[str, Any] | None) -> dict
             "seed": provenance.seed,
         },
         "allow_repeated_columns": codebook.allow_repeated_columns,
+        # Two symbols are what a file has that says nothing of them.
+        **({"n_symbols": codebook.n_symbols} if codebook.n_symbols > 2 else {}),
         "figures": key_figures(codebook),
         "certificate": certificate,
     }
@@ -236,6 +240,7 @@ def _assemble(
     meant = _typed(metadata, "allow_repeated_columns", bool, "true or false")
     codebook = Codebook(
         matrix,
+        n_symbols=_n_symbols(metadata),
         labels=None if labels is None else tuple(labels),
         name=name,
         provenance=_provenance(_typed(metadata, "provenance", dict, "an object")),
@@ -253,6 +258,11 @@ def _typed(metadata: Mapping[str, Any], key: str, kind: type, wanted: str) -> An
     if value is not None and type(value) is not kind:
         raise FileFormatError(f"{key} must be {wanted} or null, not {_kind(value)}.")
     return value
+
+
+def _n_symbols(metadata: Mapping[str, Any]) -> int:
+    n_symbols = _typed(metadata, "n_symbols", int, "a whole number")
+    return 2 if n_symbols is None else check_symbols(n_symbols)
 
 
 def _provenance(value: dict[str, Any] | None) -> Provenance | None:
@@ -282,14 +292,20 @@ _ENTRIES = {
     }.items()
     for text in texts
 }
+_HEADER = re.compile(r"f[0-9]+:([0-9]{1,3})")
+"""A column of a code of more than two symbols, and how many."""
 
 
 def write_csv(codebook: Codebook, certificate: Mapping[str, Any] | None) -> bytes:
-    """A codebook as CSV: a header, then a line for each class, its label first if it has one."""
+    """A codebook as CSV: a header, then a line for each class, its label first if it has one.
+
+    The header of a code of q > 2 symbols has ``:q`` after the name of each column.
+    """
     del certificate  # CSV has no room for it
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    header = [f"f{j + 1}" for j in range(codebook.n_columns)]
+    symbols = f":{codebook.n_symbols}" if codebook.n_symbols > 2 else ""
+    header = [f"f{j + 1}{symbols}" for j in range(codebook.n_columns)]
     labels = codebook.labels
     writer.writerow(header if labels is None else ["class", *header])
     for i, row in enumerate(codebook.matrix.tolist()):
@@ -302,6 +318,7 @@ def read_csv(data: bytes, allow_repeated_columns: bool) -> Parsed:
     text = decode_text(data)
     lines: list[list[int]] = []
     labels: list[str] | None = None
+    n_symbols = 2
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         for cells in reader:
@@ -309,10 +326,11 @@ def read_csv(data: bytes, allow_repeated_columns: bool) -> Parsed:
                 continue
             if reader.line_num == 1 and not all(cell.strip() in _ENTRIES for cell in cells):
                 labels = [] if cells[0].strip().lower() == "class" else None
+                n_symbols = _csv_symbols(cells if labels is None else cells[1:])
                 continue
             if labels is not None:
                 labels.append(cells.pop(0))
-            lines.append(_csv_entries(cells, reader.line_num))
+            lines.append(_csv_entries(cells, n_symbols, reader.line_num))
             if len(lines[-1]) != len(lines[0]):
                 raise FileFormatError(
                     f"line {reader.line_num} has {len(lines[-1])} entries, "
@@ -323,15 +341,36 @@ def read_csv(data: bytes, allow_repeated_columns: bool) -> Parsed:
     if not lines:
         raise FileFormatError("no rows of entries found.")
     matrix = np.array(lines, dtype=np.int8)
-    return _assemble(matrix, {"labels": labels}, allow_repeated_columns)
+    metadata = {"labels": labels, "n_symbols": n_symbols}
+    return _assemble(matrix, metadata, allow_repeated_columns)
 
 
-def _csv_entries(cells: list[str], line: int) -> list[int]:
+def _csv_symbols(header: list[str]) -> int:
+    """How many symbols a header claims: two, unless every column says another number."""
+    claims = [_HEADER.fullmatch(cell.strip()) for cell in header]
+    numbers = sorted({int(claim[1]) for claim in claims if claim is not None})
+    if not numbers:
+        return 2
+    if len(numbers) > 1 or None in claims:
+        raise FileFormatError(
+            "line 1: the names of all columns must end in the same number of symbols, such as "
+            f"f1:{numbers[0]}, or none."
+        )
+    return check_symbols(numbers[0])
+
+
+def _csv_entries(cells: list[str], n_symbols: int, line: int) -> list[int]:
+    if n_symbols == 2:
+        values = _ENTRIES
+        rule = "-1, 0 or 1 (or symbols, under a header such as f1:4,f2:4)"
+    else:
+        values = {str(symbol): symbol for symbol in range(n_symbols)}
+        rule = f"whole numbers 0 to {n_symbols - 1}"
     try:
-        return [_ENTRIES[cell.strip()] for cell in cells]
+        return [values[cell.strip()] for cell in cells]
     except KeyError as error:
         raise FileFormatError(
-            f"line {line}: entries must be -1, 0 or 1, not {error.args[0]!r:.80}."
+            f"line {line}: entries must be {rule}, not {error.args[0]!r:.80}."
         ) from None
 
 

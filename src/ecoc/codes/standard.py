@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from math import factorial
 
 import numpy as np
 import numpy.typing as npt
@@ -14,14 +15,18 @@ from ecoc._checks import (
     check_enough_rows,
     check_int,
     check_random_state,
+    fewest_columns,
 )
 from ecoc.codes.codebook import Codebook, Provenance
 from ecoc.codes.columns import columns_to_matrix
+from ecoc.codes.validation import check_symbols, first_equal, normalised_columns
 from ecoc.errors import InfeasibleError, InvalidInputError, TooLargeError
 
 __all__ = [
     "STANDARD_CODES",
+    "balanced_random",
     "dense_random",
+    "digits",
     "exhaustive",
     "make_code",
     "one_vs_one",
@@ -96,6 +101,173 @@ def _paper_order(k: int) -> npt.NDArray[np.int8]:
     matrix = columns_to_matrix(columns, k)
     matrix[1:] = matrix[:0:-1].copy()
     return matrix
+
+
+def digits(n_classes: int, *, n_symbols: int = 2) -> Codebook:
+    """The numbers of the classes in digits: the fewest columns that tell them apart.
+
+    The radix of a digit is at most the number of symbols; the radices are as near to each
+    other as they can be (mixed radix), so that the groups of a column are about as large.
+
+    Parameters
+    ----------
+    n_classes : int
+        The number of classes, k.
+    n_symbols : int, default=2
+        The largest radix, q; the digits of two symbols are +1 and -1.
+
+    Examples
+    --------
+    >>> print(digits(5, n_symbols=3))
+    0  0 0
+    1  0 1
+    2  1 0
+    3  1 1
+    4  2 0
+    """
+    k = check_int("n_classes", n_classes, minimum=2)
+    q = check_symbols(n_symbols, k)
+    rest = np.arange(k)
+    columns = []
+    for radix in reversed(_radices(k, q)):
+        columns.append(rest % radix)
+        rest //= radix
+    matrix = np.stack(columns[::-1], axis=1)
+    return _with_symbols("digits", matrix, q, {"n_classes": k, "n_symbols": q})
+
+
+def _radices(k: int, q: int) -> list[int]:
+    """As few radices as can be, none above q, whose product is at least k; largest first."""
+    count = fewest_columns(k, q)
+    largest = next(radix for radix in range(2, q + 1) if radix**count >= k)
+    n_smaller = sum(
+        largest ** (count - smaller) * (largest - 1) ** smaller >= k for smaller in range(1, count)
+    )
+    return [largest] * (count - n_smaller) + [largest - 1] * n_smaller
+
+
+def balanced_random(
+    n_classes: int,
+    n_columns: int,
+    *,
+    n_symbols: int = 2,
+    n_candidates: int = 1_000,
+    random_state: RandomState = None,
+) -> Codebook:
+    """The best of many random codebooks whose columns have groups of equal size, or nearly.
+
+    Candidates that are not valid codebooks are discarded. Of the rest the one with the
+    largest minimum row distance is taken; among equals the one with the fewest pairs of
+    classes at that distance, then the first.
+
+    Parameters
+    ----------
+    n_classes, n_columns : int
+        The size of the codebook, k x L.
+    n_symbols : int, default=2
+        The number of groups of each column, q; two are +1 and -1.
+    n_candidates : int, default=1_000
+        How many random matrices are tried.
+    random_state : int, Generator or None
+        The same seed gives the same codebook.
+
+    Raises
+    ------
+    InfeasibleError
+        If the columns are more than exist, or no candidate was valid.
+
+    Examples
+    --------
+    >>> code = balanced_random(10, 20, n_symbols=4, random_state=0)
+    >>> code.min_row_distance, code.column_balance().max_imbalance
+    (14, 0.1)
+    """
+    k = check_int("n_classes", n_classes, minimum=2)
+    length = check_int("n_columns", n_columns, minimum=1)
+    q = check_symbols(n_symbols, k)
+    count = check_int("n_candidates", n_candidates, minimum=1)
+    generator = check_random_state(random_state)
+    check_enough_columns(k, length, _n_balanced_columns(k, q))
+    check_enough_rows(k, length, q)
+    from threadpoolctl import threadpool_limits
+
+    best_matrix = None
+    best_score = (-1, 0)
+    batch = max(1, _BATCH_ENTRIES // (k * max(k, length) * q))
+    with threadpool_limits(1, user_api="blas"):
+        for start in range(0, count, batch):
+            shape = (min(batch, count - start), k, length)
+            groups = np.broadcast_to((np.arange(k, dtype=np.int8) % q)[:, None], shape)
+            candidates = generator.permuted(groups, axis=1)
+            found = _best_balanced(candidates, q, best_score)
+            if found is not None:
+                best_matrix, best_score = found
+    if best_matrix is None:
+        raise _none_valid(k, length, count)
+    parameters = {"n_classes": k, "n_columns": length, "n_symbols": q, "n_candidates": count}
+    return _with_symbols("balanced-random", best_matrix, q, parameters, random_state)
+
+
+def _n_balanced_columns(k: int, q: int) -> int:
+    """How many ways there are to split k classes into q groups of equal size, or nearly."""
+    small, n_large = divmod(k, q)
+    orders = factorial(small) ** (q - n_large) * factorial(small + 1) ** n_large
+    return int(factorial(k) // (orders * factorial(q - n_large) * factorial(n_large)))
+
+
+def most_balanced_columns(k: int, q: int = 2) -> int:
+    """The most balanced columns to ask for: random ones are seldom all those that there are."""
+    return max(fewest_columns(k, q), _n_balanced_columns(k, q) // 2)
+
+
+def _best_balanced(
+    candidates: npt.NDArray[np.int8], q: int, score: tuple[int, int]
+) -> tuple[npt.NDArray[np.int8], tuple[int, int]] | None:
+    """The best valid candidate of a batch above a score: its distance, its nearest pairs."""
+    _, k, length = candidates.shape
+    agreements = np.zeros((len(candidates), k, k), dtype=np.float32)
+    for symbol in range(q):
+        has = (candidates == symbol).astype(np.float32)
+        agreements += has @ has.transpose(0, 2, 1)
+    agreements[:, np.arange(k), np.arange(k)] = -1
+    most = agreements.max(axis=(1, 2))
+    n_nearest = (agreements == most[:, None, None]).sum(axis=(1, 2)) // 2
+    for place in np.lexsort([n_nearest, most]):
+        # Negative, so that fewer pairs are a larger score.
+        found = (length - int(most[place]), -int(n_nearest[place]))
+        if found <= score or found[0] == 0:
+            return None
+        alike = np.ascontiguousarray(normalised_columns(candidates[place], max(q, 3)).T)
+        if (first_equal(alike) == np.arange(length)).all():
+            return candidates[place], found
+    return None
+
+
+def _with_symbols(
+    method: str,
+    matrix: npt.NDArray[np.integer],
+    q: int,
+    parameters: dict[str, int],
+    random_state: RandomState = None,
+) -> Codebook:
+    """A codebook of the symbols 0 to q - 1, or of +1 for 0 and -1 for 1."""
+    return Codebook(
+        matrix if q > 2 else 1 - 2 * matrix,
+        n_symbols=q,
+        name=method,
+        provenance=Provenance(
+            method,
+            parameters,
+            seed=None if isinstance(random_state, np.random.Generator) else random_state,
+        ),
+    )
+
+
+def _none_valid(k: int, length: int, n_candidates: int) -> InfeasibleError:
+    return InfeasibleError(
+        f"None of {n_candidates} random {k} x {length} matrices is a valid codebook. "
+        "Ask for another number of columns or for more candidates."
+    )
 
 
 def dense_random(
@@ -197,10 +369,7 @@ def _best_random(
             if found is not None and found[1] > best_score:
                 best_matrix, best_score = found
     if best_matrix is None:
-        raise InfeasibleError(
-            f"None of {count} random {k} x {length} matrices is a valid codebook. "
-            "Ask for another number of columns or for more candidates."
-        )
+        raise _none_valid(k, length, count)
     return Codebook(
         best_matrix,
         name=method,
@@ -287,24 +456,33 @@ def _standard(method: str, matrix: npt.NDArray[np.int8]) -> Codebook:
 
 _FIXED_CODES = {"one-vs-rest": one_vs_rest, "one-vs-one": one_vs_one, "exhaustive": exhaustive}
 _RANDOM_CODES = {"dense-random": dense_random, "sparse-random": sparse_random}
+_CODES_OF_SYMBOLS = ("balanced-random", "digits")
 
-STANDARD_CODES = (*_FIXED_CODES, *_RANDOM_CODES)
+STANDARD_CODES = (*_FIXED_CODES, *_RANDOM_CODES, *_CODES_OF_SYMBOLS)
 """The names of the standard codes."""
 
 
 def make_code(
-    name: str, n_classes: int, n_columns: int | None = None, *, random_state: RandomState = None
+    name: str,
+    n_classes: int,
+    n_columns: int | None = None,
+    *,
+    n_symbols: int = 2,
+    random_state: RandomState = None,
 ) -> Codebook:
     """Make a standard code by its name.
 
     Parameters
     ----------
-    name : {"one-vs-rest", "one-vs-one", "exhaustive", "dense-random", "sparse-random"}
-        Which code.
+    name : str
+        Which code: ``"one-vs-rest"``, ``"one-vs-one"``, ``"exhaustive"``, ``"dense-random"``,
+        ``"sparse-random"``, ``"balanced-random"`` or ``"digits"``.
     n_classes : int
         The number of classes, k.
     n_columns : int, optional
         The number of columns, L; random codes only, 2k by default or as many as there are.
+    n_symbols : int, default=2
+        The number of symbols, q; more than two for balanced-random and digits only.
     random_state : int, Generator or None
         For the random codes.
 
@@ -312,10 +490,21 @@ def make_code(
     --------
     >>> make_code("one-vs-one", 5)
     <Codebook 'one-vs-one': 5 classes x 10 columns, ternary, row distance 5.5, column distance 2>
+    >>> make_code("digits", 10, n_symbols=4)
+    <Codebook 'digits': 10 classes x 2 columns, 4 symbols, row distance 1, column distance 7>
     """
     check_choice("name", name, STANDARD_CODES)
+    k = check_int("n_classes", n_classes, minimum=2)
+    if name not in _CODES_OF_SYMBOLS and check_symbols(n_symbols) > 2:
+        raise InvalidInputError(
+            f"The {name} code has two symbols; leave n_symbols out, or make the code "
+            f"{' or '.join(_CODES_OF_SYMBOLS)}."
+        )
+    if name == "balanced-random":
+        q = check_symbols(n_symbols, k)
+        length = min(2 * k, most_balanced_columns(k, q)) if n_columns is None else n_columns
+        return balanced_random(k, length, n_symbols=q, random_state=random_state)
     if name in _RANDOM_CODES:
-        k = check_int("n_classes", n_classes, minimum=2)
         if n_columns is None:
             ternary = name == "sparse-random"
             # Random ternary columns are often invalid: so few classes must leave some choice.
@@ -326,4 +515,6 @@ def make_code(
         raise InvalidInputError(
             f"The {name} code has as many columns as its classes ask for; leave n_columns out."
         )
-    return _FIXED_CODES[name](n_classes)
+    if name == "digits":
+        return digits(k, n_symbols=n_symbols)
+    return _FIXED_CODES[name](k)

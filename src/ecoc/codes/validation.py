@@ -1,4 +1,8 @@
-"""What makes a matrix a codebook, checked with errors that name rows and columns."""
+"""What makes a matrix a codebook, checked with errors that name rows and columns.
+
+The one rule for entries: a codebook of two symbols has +1 and -1, and 0 where a column leaves
+a class out; a codebook of q >= 3 symbols has the whole numbers 0 to q - 1.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +10,133 @@ import math
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import listing
+from ecoc._checks import check_int, listing
 from ecoc.codes.measures import Entries, _as_float
-from ecoc.errors import InvalidCodebookError, InvalidInputError
+from ecoc.errors import InvalidCodebookError, InvalidInputError, UnsupportedError
+
+if TYPE_CHECKING:
+    from ecoc.codes.codebook import Codebook
 
 __all__ = [
+    "MAX_SYMBOLS",
     "as_entries",
     "as_labels",
     "check_codebook",
     "check_plain",
+    "check_symbols",
+    "check_two_symbols",
+    "constant_columns",
+    "entry_names",
     "first_equal",
+    "format_rows",
     "normalised_columns",
+    "parse_rows",
 ]
 
 MAX_LABEL_LENGTH = 256
 MAX_PROVENANCE_DEPTH = 20
+MAX_SYMBOLS = 127
+"""The most symbols that fit in the signed bytes of a matrix."""
+
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
-def as_entries(matrix: npt.ArrayLike) -> Entries:
-    """Return a read-only int8 copy of a two-dimensional matrix of -1, 0 and +1."""
+# -------------------------------------------------------------------- symbols
+
+
+def check_symbols(n_symbols: object, n_classes: int | None = None) -> int:
+    """Return a number of symbols that a codebook, perhaps of so many classes, can have."""
+    q = check_int("n_symbols", n_symbols, minimum=2, maximum=MAX_SYMBOLS)
+    if n_classes is not None and q > max(n_classes, 2):
+        raise InvalidCodebookError(
+            f"n_symbols must be at most the number of classes, {n_classes}, not {q}: a column "
+            f"cannot have more groups than there are classes. For learners that take up to {q} "
+            f"classes, pass n_symbols={n_classes}."
+        )
+    return q
+
+
+def check_two_symbols(codebook: Codebook, user: str) -> None:
+    """Refuse a codebook of more than two symbols on behalf of what knows two alone."""
+    if codebook.n_symbols > 2:
+        raise UnsupportedError(
+            f"{user} takes codebooks of two symbols, +1 and -1, not one of "
+            f"{codebook.n_symbols} symbols."
+        )
+
+
+def entry_names(n_symbols: int) -> dict[int, str]:
+    """How each entry is written: a character, or a number beyond 36 symbols."""
+    if n_symbols == 2:
+        return {1: "+", -1: "-", 0: "0"}
+    digits = _DIGITS if n_symbols <= len(_DIGITS) else map(str, range(n_symbols))
+    return dict(zip(range(n_symbols), digits, strict=False))
+
+
+def format_rows(matrix: Entries, n_symbols: int = 2) -> tuple[str, ...]:
+    """Write the rows of a matrix as text; symbols that are numbers have spaces between.
+
+    Examples
+    --------
+    >>> format_rows(np.array([[1, -1, 0]], dtype=np.int8))
+    ('+-0',)
+    >>> format_rows(np.array([[0, 10, 2]], dtype=np.int8), n_symbols=12)
+    ('0a2',)
+    """
+    names = entry_names(n_symbols)
+    if n_symbols > len(_DIGITS):
+        return tuple(" ".join(names[entry] for entry in row) for row in matrix.tolist())
+    codes = np.zeros(128, dtype=np.uint8)
+    codes[list(names)] = [ord(name) for name in names.values()]
+    return tuple(row.tobytes().decode("ascii") for row in codes[matrix.astype(np.intp)])
+
+
+def parse_rows(rows: Iterable[str], n_symbols: int = 2) -> Entries:
+    """Read rows that are written as :func:`format_rows` does, all of one length."""
+    texts = [rows] if isinstance(rows, str) else list(rows)
+    names = entry_names(n_symbols)
+    if n_symbols == 2:
+        wanted = "'+', '-' and '0'"
+    else:
+        spaced = " with a space between" if n_symbols > len(_DIGITS) else ""
+        wanted = f"the symbols '0' to '{names[n_symbols - 1]}'{spaced}"
+    values = {name: entry for entry, name in names.items()}
+    # A table of characters reads large matrices without a list of their entries.
+    codes = np.zeros(128, dtype=np.int8)
+    if n_symbols <= len(_DIGITS):
+        codes[[ord(name) for name in values]] = list(values.values())
+    parsed: list[Entries] = []
+    for i, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InvalidCodebookError(f"Row {i} must be text of {wanted}.")
+        cells = text.split(" ") if n_symbols > len(_DIGITS) else text
+        strange = [f"{cell!r:.80}" for cell in sorted(set(cells) - set(values))]
+        if strange:
+            raise InvalidCodebookError(f"Row {i} must hold only {wanted}; got {listing(strange)}.")
+        if len(cells) != len(parsed[0] if parsed else cells):
+            raise InvalidCodebookError(
+                f"All rows must have the same length: row 0 has {len(parsed[0])} columns, "
+                f"row {i} has {len(cells)}."
+            )
+        if isinstance(cells, str):
+            parsed.append(codes[np.frombuffer(cells.encode("ascii"), dtype=np.uint8)])
+        else:
+            parsed.append(np.array([values[cell] for cell in cells], dtype=np.int8))
+    if not parsed:
+        raise InvalidCodebookError("A codebook needs at least 2 classes (rows); got no rows.")
+    return np.array(parsed, dtype=np.int8)
+
+
+# ------------------------------------------------------------ entries and labels
+
+
+def as_entries(matrix: npt.ArrayLike, n_symbols: int = 2) -> Entries:
+    """Return a read-only int8 copy of a two-dimensional matrix of the entries of a codebook."""
     try:
         array = np.asarray(matrix)
     except ValueError as error:
@@ -37,18 +145,27 @@ def as_entries(matrix: npt.ArrayLike) -> Entries:
         raise InvalidCodebookError(
             f"The matrix must have two dimensions (classes x columns), not {array.ndim}."
         )
+    wanted = "-1, 0 and +1" if n_symbols == 2 else f"0 to {n_symbols - 1}"
     if array.dtype.kind not in "iuf":
-        raise InvalidCodebookError(
-            f"The matrix must hold the numbers -1, 0 and +1, not {array.dtype}."
-        )
+        raise InvalidCodebookError(f"The matrix must hold the numbers {wanted}, not {array.dtype}.")
     with np.errstate(invalid="ignore"):
-        wrong = np.argwhere((array != -1) & (array != 0) & (array != 1))
+        if n_symbols == 2:
+            right = (array == -1) | (array == 0) | (array == 1)
+        else:
+            right = (array >= 0) & (array < n_symbols) & (array == np.floor(array))
+    wrong = np.argwhere(~right)
     if wrong.size:
         places = [f"{array[i, j]!s} in row {i}, column {j}" for i, j in wrong[:5]]
-        raise InvalidCodebookError(
-            f"Entries must be -1, 0 or +1; got {listing(places)}"
-            f"{' among others' if len(wrong) > 5 else ''}."
-        )
+        others = " among others" if len(wrong) > 5 else ""
+        if n_symbols == 2:
+            rule = "Entries must be -1, 0 or +1"
+            hint = (
+                " For the symbols 0 to q - 1 pass n_symbols=q." if (array[~right] > 1).all() else ""
+            )
+        else:
+            rule = f"Entries of a codebook of {n_symbols} symbols must be whole numbers {wanted}"
+            hint = ""
+        raise InvalidCodebookError(f"{rule}; got {listing(places)}{others}.{hint}")
     entries = np.array(array, dtype=np.int8, order="C")
     entries.setflags(write=False)
     return entries
@@ -80,17 +197,53 @@ def as_labels(labels: Iterable[object], n_classes: int) -> tuple[str, ...]:
     return tuple(result)
 
 
-def normalised_columns(matrix: Entries) -> Entries:
-    """Complement columns so that the first entry that is not 0 is +1."""
-    first = np.argmax(matrix != 0, axis=0)
-    signs = matrix[first, np.arange(matrix.shape[1])]
-    normalised: Entries = matrix * np.where(signs == 0, 1, signs).astype(np.int8)
-    return normalised
+# ------------------------------------------------------------- rows and columns
+
+
+def normalised_columns(matrix: Entries, n_symbols: int = 2) -> Entries:
+    """Columns with their symbols renamed, so that columns that split alike are equal.
+
+    Two symbols: the first entry that is not 0 becomes +1. More: symbols are numbered in the
+    order in which they first appear.
+
+    Examples
+    --------
+    >>> normalised_columns(np.array([[2, 1], [0, 0], [2, 2]], dtype=np.int8), n_symbols=3)
+    array([[0, 0],
+           [1, 1],
+           [0, 2]], dtype=int8)
+    """
+    columns = np.arange(matrix.shape[1])
+    if n_symbols == 2:
+        first = np.argmax(matrix != 0, axis=0)
+        signs = matrix[first, columns]
+        normalised: Entries = matrix * np.where(signs == 0, 1, signs).astype(np.int8)
+        return normalised
+    places = np.full((n_symbols, matrix.shape[1]), matrix.shape[0])
+    for symbol in range(n_symbols):
+        has = matrix == symbol
+        places[symbol] = np.where(has.any(axis=0), np.argmax(has, axis=0), matrix.shape[0])
+    numbers = np.argsort(np.argsort(places, axis=0, kind="stable"), axis=0, kind="stable")
+    renamed: Entries = numbers.astype(np.int8)[matrix.astype(np.intp), columns]
+    return renamed
+
+
+def constant_columns(matrix: Entries, n_symbols: int = 2) -> npt.NDArray[np.bool_]:
+    """For each column, whether it leaves its classifier nothing to tell apart."""
+    constant: npt.NDArray[np.bool_]
+    if n_symbols == 2:
+        constant = ~((matrix == 1).any(axis=0) & (matrix == -1).any(axis=0))
+    else:
+        constant = (matrix == matrix[:1]).all(axis=0)
+    return constant
 
 
 def _words(vectors: Entries) -> npt.NDArray[np.uint64]:
-    """Pack rows of -1/0/+1 into 64-bit words, so that equal rows have equal words."""
-    packed = np.packbits(np.hstack([vectors == 1, vectors == -1]), axis=1)
+    """Pack rows into 64-bit words, so that equal rows have equal words."""
+    if vectors.size and vectors.max() > 1:
+        packed = np.ascontiguousarray(vectors).view(np.uint8)
+    else:
+        packed = np.packbits(np.hstack([vectors == 1, vectors == -1]), axis=1)
     padding = -packed.shape[1] % 8
     return np.pad(packed, ((0, 0), (0, padding))).view(np.uint64)
 
@@ -109,7 +262,7 @@ def first_equal(vectors: Entries) -> npt.NDArray[np.int64]:
     return groups
 
 
-def check_codebook(matrix: Entries, *, allow_repeated_columns: bool) -> None:
+def check_codebook(matrix: Entries, n_symbols: int, *, allow_repeated_columns: bool) -> None:
     """Raise an :class:`InvalidCodebookError` unless the matrix is a codebook."""
     n_classes, n_columns = matrix.shape
     if n_classes < 2:
@@ -118,27 +271,31 @@ def check_codebook(matrix: Entries, *, allow_repeated_columns: bool) -> None:
         )
     if n_columns < 1:
         raise InvalidCodebookError("A codebook needs at least 1 column; the matrix has none.")
-    _check_sides(matrix)
-    _check_rows(matrix)
+    check_symbols(n_symbols, n_classes)
+    _check_sides(matrix, n_symbols)
+    _check_rows(matrix, n_symbols)
     if not allow_repeated_columns:
-        _check_repeats(matrix)
+        _check_repeats(matrix, n_symbols)
 
 
-def _check_sides(matrix: Entries) -> None:
-    one_sided = np.flatnonzero(~((matrix == 1).any(axis=0) & (matrix == -1).any(axis=0)))
+def _check_sides(matrix: Entries, n_symbols: int) -> None:
+    one_sided = np.flatnonzero(constant_columns(matrix, n_symbols))
     if not one_sided.size:
         return
+    plural = "s" if one_sided.size > 1 else ""
+    which = f"Column{plural} {listing(one_sided.tolist())}"
+    if n_symbols > 2:
+        raise InvalidCodebookError(
+            f"{which} {'have' if plural else 'has'} one symbol for all classes. Every column "
+            "trains a classifier and needs at least two symbols."
+        )
     hint = "Every column trains a binary classifier and needs both a +1 and a -1."
     if not (matrix == -1).any():
         hint += " The matrix has no -1 at all: for a 0/1 matrix m, pass 2 * m - 1."
-    plural = "s" if one_sided.size > 1 else ""
-    missing = "lack" if plural else "lacks"
-    raise InvalidCodebookError(
-        f"Column{plural} {listing(one_sided.tolist())} {missing} a +1 or a -1. {hint}"
-    )
+    raise InvalidCodebookError(f"{which} {'lack' if plural else 'lacks'} a +1 or a -1. {hint}")
 
 
-def _check_rows(matrix: Entries) -> None:
+def _check_rows(matrix: Entries, n_symbols: int) -> None:
     groups = first_equal(matrix)
     repeated = np.flatnonzero(groups != np.arange(len(groups)))
     if repeated.size:
@@ -147,7 +304,7 @@ def _check_rows(matrix: Entries) -> None:
             f"Rows {listing(pairs)} are equal, so their classes cannot be told apart. "
             "Add columns that separate them."
         )
-    if matrix.all():
+    if n_symbols > 2 or matrix.all():
         return
     values = _as_float(matrix)
     used = np.abs(values)
@@ -163,15 +320,18 @@ def _check_rows(matrix: Entries) -> None:
             )
 
 
-def _check_repeats(matrix: Entries) -> None:
-    groups = first_equal(np.ascontiguousarray(normalised_columns(matrix).T))
+def _check_repeats(matrix: Entries, n_symbols: int) -> None:
+    groups = first_equal(np.ascontiguousarray(normalised_columns(matrix, n_symbols).T))
     repeated = np.flatnonzero(groups != np.arange(len(groups)))
     if not repeated.size:
         return
     pairs = []
     for j in repeated[:5].tolist():
-        same = np.array_equal(matrix[:, j], matrix[:, groups[j]])
-        pairs.append(f"{j} ({'equal' if same else 'complementary'} to {groups[j]})")
+        likeness = f"equal to {groups[j]}"
+        if not np.array_equal(matrix[:, j], matrix[:, groups[j]]):
+            other = f"complementary to {groups[j]}"
+            likeness = other if n_symbols == 2 else f"{likeness} with other symbols"
+        pairs.append(f"{j} ({likeness})")
     more = f" and {repeated.size - 5} more" if repeated.size > 5 else ""
     plural = "s" if repeated.size > 1 else ""
     raise InvalidCodebookError(

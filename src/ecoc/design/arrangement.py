@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_int, check_random_state, listing
 from ecoc._typing import Floats
-from ecoc.codes import Codebook, Provenance
+from ecoc.codes import Codebook, Provenance, check_two_symbols
 from ecoc.design.similarity import ROUNDING, ClassSimilarity, check_similarity, direction_sign
 from ecoc.errors import InvalidInputError
 
@@ -29,7 +30,7 @@ def assign_codewords(
     Parameters
     ----------
     codebook : Codebook
-        The codewords; binary or ternary.
+        The codewords, of any symbols.
     similarity : ClassSimilarity
         How alike the classes are. Where the codebook has labels and these are the classes
         (as text), the two are matched by them, else by position.
@@ -107,13 +108,8 @@ def assign_codewords(
     if note is not None:
         parameters["note"] = note
     seed = None if isinstance(random_state, np.random.Generator) else int(random_state or 0)
-    return Codebook(
-        codebook.matrix[rows],
-        labels=codebook.labels,
-        name=codebook.name,
-        provenance=Provenance("assigned-codewords", parameters, seed=seed),
-        allow_repeated_columns=codebook.allow_repeated_columns,
-    )
+    provenance = Provenance("assigned-codewords", parameters, seed=seed)
+    return replace(codebook, matrix=codebook.matrix[rows], provenance=provenance)
 
 
 def _assignment(
@@ -227,6 +223,7 @@ def balance_columns(
     >>> better.min_row_distance == code.min_row_distance
     True
     """
+    check_two_symbols(codebook, "balance_columns")
     matrix = codebook.matrix.astype(np.int64)
     # No column of an odd number of classes has equal sides.
     if np.abs(matrix.sum(axis=0)).max() <= codebook.n_classes % 2:

@@ -190,6 +190,9 @@ class DesignProblem:
         wrong = []
         if codebook.n_columns > self.n_columns:
             wrong.append(f"it has {codebook.n_columns} columns where {self.n_columns} are allowed")
+        if codebook.n_symbols > 2:
+            wrong.append(f"it has {codebook.n_symbols} symbols where two are asked for")
+            return wrong
         if not codebook.is_binary:
             wrong.append("it leaves classes out of columns (entries 0)")
             return wrong

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_choice, check_int, check_seed, listing
-from ecoc.codes import STANDARD_CODES, Codebook, make_code, read_codebook
+from ecoc.codes import STANDARD_CODES, Codebook, check_two_symbols, make_code, read_codebook
+from ecoc.codes.standard import most_balanced_columns
 from ecoc.design import Design, design_codebook
 from ecoc.errors import InvalidInputError
 
@@ -122,6 +123,7 @@ def choose_codebook(
         )
     else:
         given, source = _given(codebook)
+        check_two_symbols(given, "A classifier")
         choice = _matched(given, source, classes)
         if given.n_columns == n_columns:
             return choice
@@ -216,6 +218,8 @@ def _named(
     length = None
     if name == "dense-random" or (name == "sparse-random" and n_columns is not None):
         length = _length(k, n_columns)
+    if name == "balanced-random" and n_columns is not None:
+        length = min(n_columns, most_balanced_columns(k))
     code = make_code(name, k, length, random_state=seed)
     return Choice(code, f"{name} code, {reason}")
 

@@ -10,6 +10,7 @@ import sys
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from io import BytesIO
 from types import ModuleType
@@ -430,9 +431,9 @@ def _without_design(model: Any) -> Any:
 def _checked(model: Any) -> Any:
     """The model, its codebook and features made anew, so that they are what they claim."""
     classifier = _classifier(model)
-    classifier.codebook_ = _renewed(classifier.codebook_)
+    classifier.codebook_ = replace(classifier.codebook_)
     if isinstance(classifier.codebook, Codebook):
-        classifier.codebook = _renewed(classifier.codebook)
+        classifier.codebook = replace(classifier.codebook)
     if not isinstance(classifier.decoder_, Decoder):
         raise InvalidInputError("decoder_ must be a decoder.")
     expected = (len(classifier.classes_), len(classifier.estimators_))
@@ -442,16 +443,6 @@ def _checked(model: Any) -> Any:
             f"{expected[0]} classes and {expected[1]} learners"
         )
     return model.renewed() if _is_around_pipeline(model) else model
-
-
-def _renewed(codebook: Codebook) -> Codebook:
-    return Codebook(
-        codebook.matrix,
-        labels=codebook.labels,
-        name=codebook.name,
-        provenance=codebook.provenance,
-        allow_repeated_columns=codebook.allow_repeated_columns,
-    )
 
 
 # ------------------------------------------------------- the same model, the same bytes

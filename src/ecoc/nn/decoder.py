@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ecoc._checks import check_choice
-from ecoc.codes import Codebook
+from ecoc.codes import Codebook, check_two_symbols
 from ecoc.codes.validation import as_entries
 from ecoc.errors import InvalidInputError
 
@@ -73,6 +73,8 @@ class CodeDecoder(nn.Module):
         super().__init__()
         self.output = check_choice("output", output, OUTPUTS)
         self.normalise = normalise
+        if isinstance(matrix, Codebook):
+            check_two_symbols(matrix, "CodeDecoder")
         entries = matrix.matrix if isinstance(matrix, Codebook) else as_entries(matrix)
         code = torch.tensor(entries.tolist())
         if not bool((code != 0).any(dim=1).all()):
