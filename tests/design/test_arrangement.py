@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ecoc.codes import Codebook, dense_random
+from ecoc.codes import Codebook, dense_random, digits
 from ecoc.constructions import construct, hadamard_matrix
 from ecoc.design import design_codebook
 from ecoc.design.arrangement import balance_columns
+from ecoc.errors import UnsupportedError
 
 
 def cost(matrix):
@@ -28,6 +29,11 @@ def test_no_choice_of_signs_is_better(k, length, seed):
         if min((a != b).sum() for a, b in combinations(matrix, 2)) >= code.min_row_distance
     ]
     assert cost(found.matrix) == min(cost(matrix) for matrix in allowed)
+
+
+def test_signs_are_of_two_symbols():
+    with pytest.raises(UnsupportedError, match="not one of 3 symbols"):
+        balance_columns(digits(9, n_symbols=3))
 
 
 @given(st.integers(3, 30), st.integers(0, 10_000))

@@ -11,6 +11,7 @@ from ecoc.codes import (
     Codebook,
     columns_to_matrix,
     dense_random,
+    digits,
     matrix_to_columns,
     one_vs_rest,
 )
@@ -246,6 +247,7 @@ def test_programs_that_do_not_fit_are_refused_at_once():
         ({"time_limit": -1}, "time_limit must be at least 0"),
         ({"random_state": "x"}, "random_state"),
         ({"warm_start": one_vs_rest(4)}, "it has 4 classes where 6 are asked for"),
+        ({"warm_start": digits(6, n_symbols=3)}, "it has 3 symbols where two are asked for"),
         ({"warm_start": "a.json"}, "must be a Codebook"),
     ],
 )

@@ -9,6 +9,7 @@ from tests.strategies import binary_codebooks
 from ecoc.codes import (
     Codebook,
     columns_to_matrix,
+    digits,
     matrix_to_columns,
     one_vs_one,
     one_vs_rest,
@@ -138,6 +139,7 @@ def test_violations_name_what_is_wrong():
     assert "3 classes where 4" in problem.violations(one_vs_rest(3))[0]
     assert "4 columns where 3" in problem.violations(one_vs_rest(4))[0]
     assert "entries 0" in problem.violations(one_vs_one(4))[-1]
+    assert "3 symbols where two" in problem.violations(digits(4, n_symbols=3))[-1]
     close = Codebook(columns_to_matrix([1, 2, 4], 4))
     assert not problem.violations(close)
     near = Codebook(columns_to_matrix([1, 3, 4], 4))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.design.forgeries import FORGED
 
-from ecoc.codes import dense_random, one_vs_rest, write_codebook, write_file
+from ecoc.codes import dense_random, digits, one_vs_rest, write_codebook, write_file
 from ecoc.design import Design, DesignProblem, Status, design_codebook, read_design
 from ecoc.design.verification import unverified
 from ecoc.errors import (
@@ -146,6 +146,13 @@ def test_a_solver_that_is_said_to_exclude_a_codebook_that_exists_is_refuted(tmp_
     path = tmp_path / "forged.json"
     write_file(code, path, certificate=claim)
     with pytest.raises(VerificationError, match=f"the bound {bound} is false: there is a codebook"):
+        read_design(path)
+
+
+def test_the_proof_of_another_codebook_is_no_proof_for_more_symbols(tmp_path, best):
+    path = tmp_path / "forged.json"
+    write_file(digits(6, n_symbols=3), path, certificate=best.to_plain())
+    with pytest.raises(VerificationError, match="3 symbols where two are asked for"):
         read_design(path)
 
 

@@ -408,7 +408,11 @@ def total(similarity, codebook, rows):
 
 
 @settings(max_examples=40)
-@given(strategies.codebooks(max_classes=6), st.data(), st.sampled_from(DIRECTIONS))
+@given(
+    strategies.codebooks(max_classes=6) | strategies.symbol_codebooks(max_classes=6),
+    st.data(),
+    st.sampled_from(DIRECTIONS),
+)
 def test_small_assignments_are_the_best_ones(codebook, data, direction):
     k = codebook.n_classes
     similarity = data.draw(similarities(k))

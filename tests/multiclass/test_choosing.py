@@ -16,9 +16,9 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.multiclass.cases import blobs
 
-from ecoc.codes import Codebook, exhaustive, one_vs_one, one_vs_rest, write_codebook
+from ecoc.codes import Codebook, digits, exhaustive, one_vs_one, one_vs_rest, write_codebook
 from ecoc.design import design_codebook
-from ecoc.errors import FileFormatError, InvalidCodebookError, InvalidInputError
+from ecoc.errors import FileFormatError, InvalidCodebookError, InvalidInputError, UnsupportedError
 from ecoc.multiclass import CODEBOOKS, ECOCClassifier, choose_codebook
 from ecoc.multiclass.choosing import is_linear
 
@@ -83,6 +83,20 @@ def test_lengths_are_cut_to_the_columns_that_exist():
     assert (
         choose("dense-random", np.arange(4), n_columns=50, random_state=0).codebook.n_columns == 7
     )
+
+
+def test_random_codes_are_cut_to_columns_that_can_be_drawn():
+    for n_columns in (3, 5, 50):
+        code = choose("balanced-random", np.arange(5), n_columns=n_columns, random_state=0).codebook
+        assert code.n_columns == min(n_columns, 5)
+
+
+def test_more_than_two_symbols_are_refused_before_any_work(tmp_path):
+    code = digits(9, n_symbols=3)
+    write_codebook(code, tmp_path / "code.json")
+    for given in (code, tmp_path / "code.json"):
+        with pytest.raises(UnsupportedError, match="A classifier takes codebooks of two symbols"):
+            choose(given, np.arange(9))
 
 
 def test_similar_classes_get_near_codewords():

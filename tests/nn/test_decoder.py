@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from tests.multiclass.cases import decodings
 
+from ecoc.codes import digits
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.decoders import Soft
 from ecoc.nn import OUTPUTS, CodeDecoder
@@ -112,6 +113,7 @@ def test_it_prints_its_shape_and_moves_with_the_model():
     [
         (lambda: CodeDecoder([[1, 1], [1, -1]], "sof"), "Did you mean 'soft'"),
         (lambda: CodeDecoder([[1, 2], [1, -1]]), "Entries must be -1, 0 or"),
+        (lambda: CodeDecoder(digits(9, n_symbols=3)), "CodeDecoder takes codebooks of two"),
         (lambda: CodeDecoder([[1, -1], [0, 0]]), "use every class"),
         (lambda: CodeDecoder([[1, 1], [1, -1]])(torch.zeros(2, 3)), r"shape \(n_samples, 2\)"),
     ],

@@ -42,7 +42,7 @@ _SHOWN_WARNINGS = 3
     show_default=True,
     metavar="NAME|FILE",
     help="auto, optimal, similarity, one-vs-rest, one-vs-one, dense-random, sparse-random, "
-    "exhaustive, or the file of a codebook or design.",
+    "balanced-random, digits, exhaustive, or the file of a codebook or design.",
 )
 @click.option("-l", "--columns", type=click.IntRange(min=1), help="Columns, L. [2k]")
 @click.option("--learner", type=click.Choice(LEARNER_NAMES), default="svm", show_default=True)

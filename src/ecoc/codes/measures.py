@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._limits import check_deadline
+from ecoc._typing import Entries
 
 if TYPE_CHECKING:
     from ecoc.codes.codebook import Codebook
@@ -39,7 +40,6 @@ __all__ = [
     "spectrum",
 ]
 
-Entries = npt.NDArray[np.int8]
 
 _BLOCK = 2048
 _MANY = 512

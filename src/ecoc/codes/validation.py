@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int, listing
-from ecoc.codes.measures import Entries, _as_float
+from ecoc._typing import Entries
+from ecoc.codes.measures import _as_float
 from ecoc.errors import InvalidCodebookError, InvalidInputError, UnsupportedError
 
 if TYPE_CHECKING:

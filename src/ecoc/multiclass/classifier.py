@@ -99,7 +99,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
           training data, similar classes on near codewords; beyond 12 classes the optimal
           code, its codewords assigned by similarity.
         - ``"one-vs-rest"``, ``"one-vs-one"``, ``"dense-random"``, ``"sparse-random"``,
-          ``"exhaustive"``.
+          ``"balanced-random"``, ``"digits"``, ``"exhaustive"``.
     n_columns : int, optional
         The length of an optimal, similarity or random code: 2k for k classes by default,
         and never more than there are different columns. Other codes have a length of their
