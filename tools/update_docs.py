@@ -5,6 +5,7 @@ Run ``python tools/update_docs.py``; a test fails while the file differs from th
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -21,7 +22,7 @@ def help_text(*verb: str) -> str:
         capture_output=True,
         text=True,
         check=True,
-        env={"COLUMNS": "90", "PATH": str(ECOC.parent)},
+        env={**os.environ, "COLUMNS": "90"},
     )
     return result.stdout
 
