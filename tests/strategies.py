@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ecoc.codes import Codebook, Dichotomies, Provenance, columns_to_matrix, digits
+from ecoc.codes import Codebook, Provenance, digits
+from ecoc.codes.columns import Dichotomies, columns_to_matrix
 from ecoc.errors import InvalidCodebookError
 
 labels = st.text(

@@ -24,7 +24,8 @@ from tests.mutations import (
     written,
 )
 
-from ecoc.codes import Codebook, balanced_random, one_vs_one, read_file, write_codebook
+from ecoc.codes import Codebook, balanced_random, one_vs_one, write_codebook
+from ecoc.codes.files import read_file
 from ecoc.datasets import load_dataset, loading
 from ecoc.datasets._specs import SPECS
 from ecoc.design import design_codebook, read_design

@@ -13,7 +13,8 @@ from tests.design.forgeries import FORGED
 
 from ecoc import Codebook, design_codebook
 from ecoc.bounds import BoundProblem, all_bounds, separation_bound, target_bound, words_bound
-from ecoc.codes import columns_to_matrix, one_vs_rest, write_codebook
+from ecoc.codes import one_vs_rest, write_codebook
+from ecoc.codes.columns import columns_to_matrix
 from ecoc.design import Design, DesignProblem, Status, read_design
 from ecoc.design.result import Certificate
 from ecoc.errors import EcocError

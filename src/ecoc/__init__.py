@@ -107,7 +107,9 @@ def load(
         from ecoc.nn import load_model as load_network
 
         return load_network(path, architecture=architecture)
-    contents = codes.read_file(path)
+    from ecoc.codes.files import read_file
+
+    contents = read_file(path)
     if contents.certificate is None:
         return contents.codebook
     from ecoc.design import read_design

@@ -11,7 +11,7 @@ from tests.strategies import binary_codebooks
 from ecoc.bounds import BoundProblem, check_bound, pair_bound
 from ecoc.bounds.columns import inner_product_refutation, tight_distance
 from ecoc.bounds.pairs import _contradiction
-from ecoc.codes import columns_to_matrix, matrix_to_columns
+from ecoc.codes.columns import columns_to_matrix, matrix_to_columns
 
 
 @given(binary_codebooks(max_classes=9, max_columns=20))

@@ -7,7 +7,7 @@ import pytest
 from tests.bounds.oracle import side
 
 from ecoc.bounds import BoundProblem, separation_bound, target_bound, words_bound
-from ecoc.codes import Dichotomies
+from ecoc.codes.columns import Dichotomies
 from ecoc.errors import InvalidInputError
 
 

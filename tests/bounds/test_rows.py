@@ -7,7 +7,7 @@ from tests.bounds.oracle import side
 
 from ecoc.bounds import BoundProblem, averaging_bound, parity_bound
 from ecoc.bounds.rows import least_sum
-from ecoc.codes import Dichotomies
+from ecoc.codes.columns import Dichotomies
 
 
 @given(st.integers(2, 60), st.integers(0, 100))

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tests.strategies import symbol_codebooks
 
-from ecoc.codes import Codebook, balanced_random, check_two_symbols, digits, one_vs_rest
+from ecoc.codes import Codebook, balanced_random, digits, one_vs_rest
+from ecoc.codes.validation import check_two_symbols
 from ecoc.errors import InvalidCodebookError, InvalidInputError, UnsupportedError
 
 

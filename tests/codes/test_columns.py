@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.strategies import binary_codebooks
 
-from ecoc.codes import Dichotomies, columns_to_matrix, matrix_to_columns
+from ecoc.codes.columns import Dichotomies, columns_to_matrix, matrix_to_columns
 from ecoc.errors import InvalidInputError, TooLargeError
 
 

@@ -2,8 +2,13 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ecoc.codes import Dichotomies, columns_to_matrix
-from ecoc.codes.columns import column_counts_by_weight, least_difference, separable_pairs
+from ecoc.codes.columns import (
+    Dichotomies,
+    column_counts_by_weight,
+    columns_to_matrix,
+    least_difference,
+    separable_pairs,
+)
 
 sizes_of_classes = st.lists(st.integers(1, 40), min_size=2, max_size=9)
 

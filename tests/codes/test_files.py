@@ -18,10 +18,9 @@ from ecoc.codes import (
     files,
     one_vs_one,
     read_codebook,
-    read_file,
     write_codebook,
-    write_file,
 )
+from ecoc.codes.files import read_file, write_file
 from ecoc.errors import EcocError, FileFormatError, VerificationError
 
 FORMATS = [".json", ".csv", ".npz"]

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tests.strategies import binary_codebooks, symbol_codebooks
 
-from ecoc.codes import Codebook, balanced_random, digits, key_figures, measures, one_vs_one
+from ecoc.codes import Codebook, balanced_random, digits, measures, one_vs_one
+from ecoc.codes.measures import key_figures
 from ecoc.errors import UnsupportedError
 
 

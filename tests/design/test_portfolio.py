@@ -7,14 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ecoc.codes import (
-    Codebook,
-    columns_to_matrix,
-    dense_random,
-    digits,
-    matrix_to_columns,
-    one_vs_rest,
-)
+from ecoc.codes import Codebook, dense_random, digits, one_vs_rest
+from ecoc.codes.columns import columns_to_matrix, matrix_to_columns
 from ecoc.design import (
     FORMULATIONS,
     METHODS,

@@ -6,14 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import binary_codebooks
 
-from ecoc.codes import (
-    Codebook,
-    columns_to_matrix,
-    digits,
-    matrix_to_columns,
-    one_vs_one,
-    one_vs_rest,
-)
+from ecoc.codes import Codebook, digits, one_vs_one, one_vs_rest
+from ecoc.codes.columns import columns_to_matrix, matrix_to_columns
 from ecoc.design import DesignProblem
 from ecoc.errors import InfeasibleError, InvalidInputError
 

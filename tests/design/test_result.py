@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from tests.design.forgeries import FORGED
 
-from ecoc.codes import dense_random, digits, one_vs_rest, write_codebook, write_file
+from ecoc.codes import dense_random, digits, one_vs_rest, write_codebook
+from ecoc.codes.files import write_file
 from ecoc.design import Design, DesignProblem, Status, design_codebook, read_design
 from ecoc.design.verification import unverified
 from ecoc.errors import (

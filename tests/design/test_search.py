@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ecoc.codes import columns_to_matrix, dense_random
+from ecoc.codes import dense_random
+from ecoc.codes.columns import columns_to_matrix
 from ecoc.design import DesignProblem, _annealing
 from ecoc.design.search import search_codebook
 from ecoc.errors import InvalidInputError

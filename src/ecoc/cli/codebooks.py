@@ -23,7 +23,8 @@ from ecoc.cli._common import (
 )
 
 if TYPE_CHECKING:
-    from ecoc.codes import Codebook, CodebookFile
+    from ecoc.codes import Codebook
+    from ecoc.codes.files import CodebookFile
     from ecoc.design import Design
 
 CODE_NAMES = (
@@ -104,7 +105,7 @@ def show(
 ) -> None:
     """Show a codebook or a design: its matrix and its key figures."""
     from ecoc._limits import deadline
-    from ecoc.codes import read_file
+    from ecoc.codes.files import read_file
     from ecoc.design.verification import VERIFICATION_SECONDS
 
     with deadline(VERIFICATION_SECONDS):
@@ -147,7 +148,7 @@ def verify(file: str, time_limit: float, allow_repeated_columns: bool, as_json: 
     word of a solver, and one that could not be checked in time.
     """
     from ecoc._limits import deadline
-    from ecoc.codes import read_file
+    from ecoc.codes.files import read_file
     from ecoc.errors import TimeLimitError, VerificationError
 
     try:
@@ -174,7 +175,7 @@ def verify(file: str, time_limit: float, allow_repeated_columns: bool, as_json: 
 
 def _report(found: CodebookFile, design: Design | None, *, as_json: bool) -> dict[str, Any]:
     """What verifying a file gave, as plain data; said to people unless machines ask."""
-    from ecoc.codes import key_figures
+    from ecoc.codes.measures import key_figures
 
     report: dict[str, Any] = {"verified": True, "differences": []}
     if design is not None:
@@ -217,7 +218,7 @@ def _claim_text(design: Design) -> str:
 @common_options
 def convert(source: str, target: str, allow_repeated_columns: bool, as_json: bool) -> None:
     """Convert a codebook between .json, .csv and .npz."""
-    from ecoc.codes import read_file, write_file
+    from ecoc.codes.files import read_file, write_file
 
     contents = read_file(source, allow_repeated_columns=allow_repeated_columns)
     write_file(contents.codebook, target, certificate=contents.certificate)
@@ -264,8 +265,7 @@ def _print_text(codebook: Codebook) -> None:
 
 def titled_figures(codebook: Codebook) -> dict[str, object]:
     """The key figures with titles, short enough for a line each."""
-    from ecoc.codes import FIGURE_TITLES
-    from ecoc.codes.measures import shown_figures
+    from ecoc.codes.measures import FIGURE_TITLES, shown_figures
 
     figures = shown_figures(codebook)
     spectrum = [f"{d}: {count:,}" for d, count in figures["row_distance_spectrum"].items()]

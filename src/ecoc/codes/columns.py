@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from ecoc._checks import check_class_sizes, check_int, check_number
 from ecoc._limits import check_deadline
+from ecoc._typing import Ints
 from ecoc.errors import InvalidInputError, TooLargeError
 
 __all__ = [
@@ -33,7 +34,6 @@ __all__ = [
     "separable_pairs",
 ]
 
-Columns = npt.NDArray[np.int64]
 
 MAX_CLASSES = 63
 """The most classes whose columns fit in a 64-bit integer."""
@@ -65,7 +65,7 @@ def columns_to_matrix(columns: npt.ArrayLike, n_classes: int) -> npt.NDArray[np.
     return matrix
 
 
-def matrix_to_columns(matrix: npt.ArrayLike) -> Columns:
+def matrix_to_columns(matrix: npt.ArrayLike) -> Ints:
     """Write the columns of a +1/-1 matrix as integers; complements become equal.
 
     Examples
@@ -79,7 +79,7 @@ def matrix_to_columns(matrix: npt.ArrayLike) -> Columns:
     check_int("the number of rows", entries.shape[0], minimum=2, maximum=MAX_CLASSES)
     differs = entries[1:] != entries[0]
     weights = np.int64(1) << np.arange(entries.shape[0] - 1, dtype=np.int64)
-    columns: Columns = weights @ differs.astype(np.int64)
+    columns: Ints = weights @ differs.astype(np.int64)
     return columns
 
 
@@ -141,16 +141,16 @@ class Dichotomies:
         for block in self.blocks():
             yield from block.tolist()
 
-    def blocks(self, size: int = _BLOCK) -> Iterator[Columns]:
+    def blocks(self, size: int = _BLOCK) -> Iterator[Ints]:
         """Produce the columns in increasing order, at most `size` tried at a time."""
         size = check_int("size", size, minimum=1)
         end = 1 << (self.n_classes - 1)
         for start in range(1, end, size):
             check_deadline()
-            block: Columns = np.arange(start, min(start + size, end), dtype=np.int64)
+            block: Ints = np.arange(start, min(start + size, end), dtype=np.int64)
             yield block[self.admits(block)] if self.is_filtered else block
 
-    def to_array(self, max_columns: int = 1 << 26) -> Columns:
+    def to_array(self, max_columns: int = 1 << 26) -> Ints:
         """All columns in one array; refused before any work if all of them are too many."""
         if self.n_classes - 1 > 40 or (1 << (self.n_classes - 1)) > max_columns:
             raise TooLargeError(
@@ -181,9 +181,6 @@ class Dichotomies:
         # The share is taken as the decimal the user wrote, so that 0.1 of 30 is exactly 3.
         share = Fraction(str(1 if self.max_imbalance is None else self.max_imbalance))
         return int(share * self._total)
-
-
-Sums = npt.NDArray[np.int64]
 
 
 @lru_cache(maxsize=16)
@@ -264,17 +261,17 @@ def _nearest(sizes: tuple[int, ...], offset: int) -> int:
     return int(min(np.abs(above - wanted).min(), np.abs(below - wanted).min()))
 
 
-def _signed(sizes: Sequence[int]) -> Sums:
+def _signed(sizes: Sequence[int]) -> Ints:
     sums = np.zeros(1, dtype=np.int64)
     for size in sizes:
         sums = np.concatenate([sums - size, sums + size])
     return sums
 
 
-def _by_weight(sizes: Sequence[int]) -> list[Sums]:
+def _by_weight(sizes: Sequence[int]) -> list[Ints]:
     """The sums of subsets, sorted, by how many classes are in them."""
-    sums: Sums = np.zeros(1, dtype=np.int64)
-    weights: Sums = np.zeros(1, dtype=np.int64)
+    sums: Ints = np.zeros(1, dtype=np.int64)
+    weights: Ints = np.zeros(1, dtype=np.int64)
     for size in sizes:
         sums = np.concatenate([sums, sums + size])
         weights = np.concatenate([weights, weights + 1])

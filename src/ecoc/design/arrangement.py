@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_int, check_random_state, listing
 from ecoc._typing import Floats
-from ecoc.codes import Codebook, Provenance, check_two_symbols
+from ecoc.codes import Codebook, Provenance
+from ecoc.codes.validation import check_two_symbols
 from ecoc.design.similarity import ROUNDING, ClassSimilarity, check_similarity, direction_sign
 from ecoc.errors import InvalidInputError
 

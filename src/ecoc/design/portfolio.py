@@ -20,7 +20,8 @@ import numpy.typing as npt
 from ecoc._checks import RandomState, check_choice, check_int, check_number, check_seed, listing
 from ecoc._typing import Ints
 from ecoc.bounds import best_bound, column_limit, separation_bound, target_bound
-from ecoc.codes import Codebook, Provenance, columns_to_matrix, dense_random, matrix_to_columns
+from ecoc.codes import Codebook, Provenance, dense_random
+from ecoc.codes.columns import columns_to_matrix, matrix_to_columns
 from ecoc.design.arrangement import balance_columns
 from ecoc.design.jobs import Answer, Job, solve_job
 from ecoc.design.problem import DesignProblem

@@ -25,9 +25,14 @@ from ecoc._checks import (
 from ecoc._exact import Exact, exact
 from ecoc.bounds import BoundProblem
 from ecoc.bounds.problem import exact_targets
-from ecoc.codes import Codebook, Dichotomies
+from ecoc.codes import Codebook
 from ecoc.codes.codebook import Separation
-from ecoc.codes.columns import column_counts_by_weight, least_difference, separable_pairs
+from ecoc.codes.columns import (
+    Dichotomies,
+    column_counts_by_weight,
+    least_difference,
+    separable_pairs,
+)
 from ecoc.errors import InfeasibleError, InvalidInputError
 from ecoc.graphs import SEPARATIONS, ConflictGraph
 

@@ -21,7 +21,9 @@ from ecoc.bounds import (
     check_separation_bound,
     check_target_bound,
 )
-from ecoc.codes import Codebook, Provenance, columns_to_matrix, write_file
+from ecoc.codes import Codebook, Provenance
+from ecoc.codes.columns import columns_to_matrix
+from ecoc.codes.files import write_file
 from ecoc.design.problem import MAX_SCANNED_CLASSES, DesignProblem
 from ecoc.design.solvers.base import ProgressPoint, Status, relative_gap
 from ecoc.errors import InvalidCodebookError, InvalidInputError, SolverError

@@ -10,8 +10,9 @@ from typing import Any
 from ecoc._exact import Exact, exact_from_plain, exact_text
 from ecoc._limits import check_deadline, deadline, seconds_left
 from ecoc.bounds import best_bound, target_bound
-from ecoc.codes import Codebook, read_file
+from ecoc.codes import Codebook
 from ecoc.codes.columns import MAX_CLASSES
+from ecoc.codes.files import read_file
 from ecoc.design.problem import DesignProblem
 from ecoc.design.result import Certificate, Design
 from ecoc.design.search import search_codebook

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_choice, check_int, require
-from ecoc._typing import Ints32
-from ecoc.codes.columns import MAX_CLASSES, Columns, Dichotomies
+from ecoc._typing import Ints, Ints32
+from ecoc.codes.columns import MAX_CLASSES, Dichotomies
 from ecoc.errors import InvalidInputError, TooLargeError
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class ConflictGraph:
     min_column_distance: int
     separation: str = "two-sided"
     n_columns: int | None = field(default=None, kw_only=True)
-    columns: Dichotomies | Columns | None = field(default=None, kw_only=True)
+    columns: Dichotomies | Ints | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         conflicting_weights(
@@ -190,11 +190,11 @@ class ConflictGraph:
         """The number of words that are the difference of two conflicting columns."""
         return sum(comb(self.n_classes - 1, weight) for weight in self.weights)
 
-    def to_columns(self) -> Columns:
+    def to_columns(self) -> Ints:
         """Return the column of each vertex."""
         return self._columns.copy()
 
-    def differences(self) -> Columns:
+    def differences(self) -> Ints:
         """Return the words whose weight is conflicting, in increasing order."""
         check_memory("The list of differences", 16 * self.n_differences, MAX_GRAPH_BYTES, _SMALLER)
         n = self.n_classes - 1
@@ -277,7 +277,7 @@ class ConflictGraph:
         return graph
 
     @cached_property
-    def _columns(self) -> Columns:
+    def _columns(self) -> Ints:
         if self.columns is None:
             return Dichotomies(self.n_classes).to_array()
         return self.columns.to_array() if isinstance(self.columns, Dichotomies) else self.columns
@@ -317,7 +317,7 @@ class ConflictGraph:
         return (v + start).astype(np.int32), w.astype(np.int32)
 
     @cached_property
-    def _differences(self) -> Columns:
+    def _differences(self) -> Ints:
         return self.differences()
 
 
@@ -327,7 +327,7 @@ _BLOCKWISE = "Use edge_blocks(), or a structured clique cover, which needs no li
 
 def _check_columns(
     columns: Dichotomies | npt.ArrayLike | None, n_classes: int
-) -> Dichotomies | Columns | None:
+) -> Dichotomies | Ints | None:
     if columns is None:
         return None
     if isinstance(columns, Dichotomies):

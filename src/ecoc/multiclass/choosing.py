@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_choice, check_int, check_seed, listing
-from ecoc.codes import STANDARD_CODES, Codebook, check_two_symbols, make_code, read_codebook
+from ecoc.codes import STANDARD_CODES, Codebook, make_code, read_codebook
 from ecoc.codes.standard import most_balanced_columns
+from ecoc.codes.validation import check_two_symbols
 from ecoc.design import Design, design_codebook
 from ecoc.errors import InvalidInputError
 

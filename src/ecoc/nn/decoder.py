@@ -8,8 +8,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ecoc._checks import check_choice
-from ecoc.codes import Codebook, check_two_symbols
-from ecoc.codes.validation import as_entries
+from ecoc.codes import Codebook
+from ecoc.codes.validation import as_entries, check_two_symbols
 from ecoc.errors import InvalidInputError
 
 __all__ = ["OUTPUTS", "CodeDecoder"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ecoc.codes import Dichotomies
+from ecoc.codes.columns import Dichotomies
 from ecoc.design.programs import ProgramOptions, build_ip3, lazy
 from ecoc.design.programs.lazy import CliqueRows, clique_finder, solve_lazily
 from ecoc.design.solvers import Status, solve
