@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
@@ -116,3 +117,10 @@ def test_what_cannot_be_loaded_is_named(tmp_path):
     (tmp_path / "model.pkl").write_bytes(b"")
     with pytest.raises(errors.EcocError, match=r"\.json"):
         ecoc.load(tmp_path / "model.pkl")
+
+
+def test_rooms_show_what_users_call_and_little_more():
+    rooms = [room.name for room in pkgutil.walk_packages(ecoc.__path__, "ecoc.") if room.ispkg]
+    shown = {room: len(getattr(import_module(room), "__all__", ())) for room in rooms}
+    assert "ecoc.multiclass.decoders" in shown
+    assert {room: count for room, count in shown.items() if count > 17} == {}
