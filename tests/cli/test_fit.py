@@ -1,6 +1,7 @@
 """Training from the command line; the real entry point once, and in this process otherwise."""
 
 import csv
+import gzip
 import json
 import re
 import subprocess
@@ -9,6 +10,7 @@ import warnings
 from pathlib import Path
 
 import click
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from sklearn.datasets import load_wine
@@ -126,11 +128,10 @@ def test_wrong_requests_get_one_clear_line(wine, arguments, code, message):
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        ("a,kind\n1,x\nlow,y\n1,x\n1,y\n", [], "column 'a' has 'low' in line 3"),
-        ("a,kind\n1,x\n,y\n?,x\n1,y\n", [], "2 values are missing: 'a' in line 3, 'a' in line 4"),
+        ("a,kind\n,x\n,y\n?,x\n,y\n", [], "column 'a' is empty and was left out"),
         ("a,kind\n1,x\n2,x\n", [], "only 'x'"),
         ("a,kind\n1,x\n2,y\n", [], "'x' has 1, 'y' has 1. Leave these classes out"),
-        ("a,kind\n1,x\n2,\n", [], "1 of 2 have none"),
+        ("a,kind\n1,\n2,\n", [], "all of its cells are empty"),
         ("", [], "is empty"),
     ],
 )
@@ -142,12 +143,12 @@ def test_tables_that_cannot_be_learned(tmp_path, text, arguments, message):
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_texts_and_gaps_on_request(tmp_path):
+def test_texts_and_gaps_need_no_flag(tmp_path):
     path = tmp_path / "data.csv"
     rows = [f"{i % 5 if i % 4 else ''},{'uvw'[i % 3]},{'xyz'[i % 3]}" for i in range(30)]
     path.write_text("\n".join(["a,b,kind", *rows]))
     result = ecoc(
-        *("fit", path, "-t", "kind", "--learner", "tree", "--one-hot", "--impute", "--folds", 2),
+        *("fit", path, "-t", "kind", "--learner", "tree", "--folds", 2),
         "--json",
     )
     assert json.loads(result.stdout)["comparison"][0]["accuracy"] == 1
@@ -158,7 +159,7 @@ def test_models_that_fill_gaps_can_be_saved(learner, tmp_path):
     path, model = tmp_path / "data.csv", tmp_path / "model.skops"
     rows = [f"{i % 3 if i % 5 else ''},{i % 3 + i % 4 / 9},{'xyz'[i % 3]}" for i in range(30)]
     path.write_text("\n".join(["a,b,kind", *rows]))
-    options = ("-t", "kind", "--learner", learner, "--impute", "--folds", 2)
+    options = ("-t", "kind", "--learner", learner, "--folds", 2)
     ecoc("fit", path, *options, "-o", model)
     assert "accuracy 1.0000" in ecoc("predict", model, path).stderr
 
@@ -178,3 +179,86 @@ def test_a_class_with_a_single_row(tmp_path):
     plain = json.loads(ecoc("fit", path, *options[:4], "--json").stdout)
     assert plain["never_held_out"] == ["rare"]
     assert plain["class_sizes"]["rare"] == 1
+
+
+CITIES = {"a": "Köln", "b": "Zürich", "c": "Wien"}
+
+
+def messy_rows():
+    """Rows with gaps, texts, booleans, dates, decimal commas and a column that counts them."""
+    for i in range(90):
+        kind = "abc"[i % 3]
+        size = "" if i % 10 == 4 else f"{i % 3 + i % 7 / 20:.2f}".replace(".", ",")
+        city = CITIES[kind] if i % 5 else ("München" if i % 2 else "")
+        day = f"{i % 28 + 1:02d}.{i % 12 + 1:02d}.2023"
+        yield [str(i), size, "ja" if i % 2 else "nein", day, city, f"id-{i}", kind]
+
+
+@pytest.fixture(scope="module")
+def messy(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "messy.csv"
+    names = ["", "Größe", "aktiv", "Tag", "Stadt", "Name", "Klasse"]
+    text = "\n".join(";".join(row) for row in [names, *messy_rows()])
+    path.write_bytes(text.encode("cp1252"))
+    return path
+
+
+def test_a_table_as_it_is(messy, tmp_path):
+    model = tmp_path / "model.skops"
+    arguments = ("fit", messy, "-t", "Klasse", "-o", model)
+    result = subprocess.run(
+        [ECOC, *map(str, arguments)], capture_output=True, text=True, check=True
+    )
+    for said in (
+        "90 rows, 4 features",
+        "1 number, 2 categories, 1 date: Größe, aktiv, Tag, Stadt",
+        "read as Latin-1",
+        "separated by semicolons",
+        "column 1 has no name and counts the rows; it was left out",
+        "decimal commas in Größe",
+        "column 'Name' has 90 different texts in 90 rows and was left out",
+    ):
+        assert said in result.stdout
+    assert re.search(r"accuracy (0\.9|1\.0)", ecoc("predict", model, messy).stderr)
+    shown = ecoc("show", model).stdout.splitlines()
+    assert [line[0] for line in shown[:3]] == ["a", "b", "c"]
+
+    later = tmp_path / "later.csv"
+    later.write_text("Stadt,Größe,Tag\nKöln,0.1,01.01.2024\nBern,,soon\n")
+    result = ecoc("predict", model, later)
+    assert result.stdout.splitlines()[:2] == ["prediction", "a"]
+    assert "the column aktiv of the model is missing in all rows" in result.stderr
+    assert "column 'Tag' has values that the model does not know: soon" in result.stderr
+
+
+@pytest.mark.parametrize("suffix", ["csv.gz", "parquet", "xlsx"])
+def test_the_same_table_in_other_files(messy, suffix, tmp_path):
+    options = ("-t", "Klasse", "--learner", "tree", "--json")
+    plain = json.loads(ecoc("fit", messy, *options).stdout)
+    path = tmp_path / f"messy.{suffix}"
+    if suffix == "csv.gz":
+        path.write_bytes(gzip.compress(messy.read_bytes()))
+    else:
+        frame = pd.read_csv(messy, sep=";", encoding="cp1252", decimal=",", index_col=0)
+        getattr(frame, {"parquet": "to_parquet", "xlsx": "to_excel"}[suffix])(path)
+    found = json.loads(ecoc("fit", path, *options).stdout)
+    assert found["features"] == plain["features"]
+    assert [row["accuracies"] for row in found["comparison"]] == [
+        row["accuracies"] for row in plain["comparison"]
+    ]
+
+
+def test_what_is_found_out_can_be_said(messy):
+    told = ("--separator", ";", "--encoding", "latin-1", "--decimal", ",", "--category", "Größe")
+    options = ("-t", "Klasse", "--learner", "tree", "--folds", 2, "--json")
+    notes = json.loads(ecoc("fit", messy, *options, *told).stdout)["notes"]
+    assert not any("separated" in note or "Latin" in note for note in notes)
+    wrong = ecoc("fit", messy, *options, "--encoding", "latin-99", expect=1)
+    assert "encoding must be a known one, not 'latin-99'" in wrong.stderr
+
+
+def test_large_tables_are_learned_by_trees(tmp_path):
+    path = tmp_path / "large.csv"
+    path.write_text("x,kind\n" + "".join(f"{i % 3},{'abc'[i % 3]}\n" for i in range(5001)))
+    result = ecoc("fit", path, "-t", "kind", "--folds", 2, "--json")
+    assert json.loads(result.stdout)["learner"] == "tree"

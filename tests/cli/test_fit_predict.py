@@ -90,7 +90,9 @@ def test_predictions_for_machines(trained):
 def test_what_cannot_be_predicted(trained, tmp_path):
     model, data = trained / "model.skops", trained / "data.csv"
     short = written(tmp_path / "short.csv", ["b", "c"], [X[:, 1], X[:, 1]])
-    assert "'a' is not among 'b', 'c'" in ecoc("predict", model, short, expect=1).stderr
+    assert "note: the column a of the model is missing" in ecoc("predict", model, short).stderr
+    other = written(tmp_path / "other.csv", ["c"], [X[:, 1]])
+    assert "'a', 'b' are not among 'c'" in ecoc("predict", model, other, expect=1).stderr
     assert "cannot be read" in ecoc("predict", tmp_path / "no.skops", data, expect=1).stderr
     assert "not a model file" in ecoc("predict", data, data, expect=1).stderr
     strange = tmp_path / "strange.skops"

@@ -6,8 +6,8 @@ import pytest
 from tests.multiclass.cases import blobs
 
 from ecoc.report import fit_page
-from ecoc.tables.features import Table
 from ecoc.tables.fitting import fit_table
+from ecoc.tables.reading import Table
 
 
 def fitted(**options):

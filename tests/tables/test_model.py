@@ -9,8 +9,9 @@ from tests.multiclass.cases import blobs
 
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass import ECOCClassifier
-from ecoc.tables.features import Feature, Table
+from ecoc.tables.features import Feature
 from ecoc.tables.model import TableModel
+from ecoc.tables.reading import Table
 
 X, y = blobs(n_classes=3, n_features=2, per_class=10)
 LABELS = np.array(["ant", "bee", "cat"])[y]

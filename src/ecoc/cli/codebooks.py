@@ -103,14 +103,20 @@ def make(
 def show(
     file: str, form: str, output: str | None, allow_repeated_columns: bool, as_json: bool
 ) -> None:
-    """Show a codebook or a design: its matrix and its key figures."""
+    """Show a codebook or a design: its matrix and its key figures.
+
+    FILE may also be a model of ecoc fit (.skops), whose codebook is shown with the classes.
+    """
     from ecoc._limits import deadline
-    from ecoc.codes.files import read_file
+    from ecoc.codes import files
     from ecoc.design.verification import VERIFICATION_SECONDS
 
-    with deadline(VERIFICATION_SECONDS):
-        contents = read_file(file, allow_repeated_columns=allow_repeated_columns)
-        design = _claimed_design(contents, file)
+    if file.lower().endswith(".skops"):
+        contents, design = files.CodebookFile(_codebook_of_model(file), {}), None
+    else:
+        with deadline(VERIFICATION_SECONDS):
+            contents = files.read_file(file, allow_repeated_columns=allow_repeated_columns)
+            design = _claimed_design(contents, file)
     if as_json:
         form = "json"
     if form == "text" and output is None:
@@ -255,6 +261,18 @@ def _rendered(found: CodebookFile, design: Design | None, form: str) -> bytes:
         codebook.plot().savefig(stream, format="png", dpi=150)
         return stream.getvalue()
     return to_bytes(codebook, f".{form}", certificate=found.certificate)
+
+
+def _codebook_of_model(path: str) -> Codebook:
+    """The codebook of a trained model, with its classes as labels."""
+    from ecoc.multiclass import ECOCClassifier, load_model
+
+    model = load_model(path)
+    # A table model knows its classifier, and a pipeline ends in it.
+    last = getattr(model, "classifier", None) or model
+    classifier = last if isinstance(last, ECOCClassifier) else last[-1]
+    labels = [str(label) for label in classifier.classes_.tolist()]
+    return classifier.codebook_.relabel(labels)
 
 
 def _print_text(codebook: Codebook) -> None:

@@ -32,9 +32,22 @@ if TYPE_CHECKING:
 LEARNER_NAMES = ("svm", "kernel-ridge", "tree", "forest", "logistic", "linear-svm", "naive-bayes")
 _SHOWN_WARNINGS = 3
 
+_TABLE_OPTIONS = (
+    click.option("--separator", metavar="CHAR", help="What separates cells. [found out]"),
+    click.option("--encoding", metavar="NAME", help="UTF-8, UTF-16, Latin-1, ... [found out]"),
+    click.option("--decimal", type=click.Choice([".", ","]), help="[found out, by column]"),
+)
+
+
+def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a verb that reads a table."""
+    for option in reversed(_TABLE_OPTIONS):
+        command = option(command)
+    return command
+
 
 @click.command()
-@click.argument("data", metavar="DATA.csv")
+@click.argument("data", metavar="DATA")
 @click.option("-t", "--target", required=True, metavar="COL", help="The column with the classes.")
 @click.option(
     "--codebook",
@@ -45,7 +58,13 @@ _SHOWN_WARNINGS = 3
     "balanced-random, digits, exhaustive, or the file of a codebook or design.",
 )
 @click.option("-l", "--columns", type=click.IntRange(min=1), help="Columns, L. [2k]")
-@click.option("--learner", type=click.Choice(LEARNER_NAMES), default="svm", show_default=True)
+@click.option(
+    "--learner",
+    type=click.Choice(("auto", *LEARNER_NAMES)),
+    default="auto",
+    show_default=True,
+    help="auto is svm for up to 5,000 rows, tree for more.",
+)
 @click.option(
     "--c", "price", type=float, metavar="C", help="Price of errors (svm, linear-svm, logistic)."
 )
@@ -63,8 +82,13 @@ _SHOWN_WARNINGS = 3
     help="Calibrate the columns, for learners without probabilities.",
 )
 @click.option("--drop", multiple=True, metavar="COL", help="Leave a column out; repeatable.")
-@click.option("--one-hot", is_flag=True, help="Turn columns of text into indicators.")
-@click.option("--impute", is_flag=True, help="Replace missing numbers by the column's median.")
+@click.option(
+    "--category",
+    multiple=True,
+    metavar="COL",
+    help="A column whose numbers are names, such as postcodes; repeatable.",
+)
+@table_options
 @click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True)
 @click.option(
     "--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Rounds of folds."
@@ -91,8 +115,10 @@ def fit(
     decoding: str,
     calibration: str | None,
     drop: tuple[str, ...],
-    one_hot: bool,
-    impute: bool,
+    category: tuple[str, ...],
+    separator: str | None,
+    encoding: str | None,
+    decimal: str | None,
     folds: int,
     repeats: int,
     seed: int,
@@ -101,9 +127,10 @@ def fit(
     report: str | None,
     as_json: bool,
 ) -> None:
-    """Train a classifier on a CSV file, and compare its codebook with the usual ones.
+    """Train a classifier on a table, and compare its codebook with the usual ones.
 
-    The first line of the file names its columns; all but the target are features. The
+    DATA is a CSV file (also .csv.gz), .parquet or .xlsx. The first line names its columns; all
+    but the target are features: numbers, texts, booleans and dates, some of them missing. The
     chosen codebook, one-vs-rest and one-vs-one are cross-validated on the same folds.
     The only row of a class is always trained on. The model that is saved is trained on all
     rows.
@@ -111,7 +138,7 @@ def fit(
     from ecoc.multiclass import save_model
     from ecoc.tables import fit_table, read_table
 
-    table = read_table(data)
+    table = read_table(data, separator=separator, encoding=encoding, decimal=decimal)
     with told_warnings(), _shown_progress() as progress:
         result = fit_table(
             table,
@@ -128,8 +155,7 @@ def fit(
             random_state=seed,
             n_jobs=jobs,
             drop=drop,
-            one_hot=one_hot,
-            impute=impute,
+            categories=category,
             progress=progress,
         )
     # Shown before it is saved, and saved whatever comes of showing it: nothing is lost.
@@ -194,7 +220,7 @@ def _shown_progress() -> Iterator[Callable[[int, int], object] | None]:
 
 @click.command()
 @click.argument("model", metavar="MODEL")
-@click.argument("data", metavar="DATA.csv")
+@click.argument("data", metavar="DATA")
 @click.option(
     "-o",
     "--output",
@@ -204,21 +230,33 @@ def _shown_progress() -> Iterator[Callable[[int, int], object] | None]:
 )
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
 @click.option("--margin", is_flag=True, help="Add how many wrong columns each can still absorb.")
+@table_options
 @common_options
 def predict(
-    model: str, data: str, output: str | None, proba: bool, margin: bool, as_json: bool
+    model: str,
+    data: str,
+    output: str | None,
+    proba: bool,
+    margin: bool,
+    separator: str | None,
+    encoding: str | None,
+    decimal: str | None,
+    as_json: bool,
 ) -> None:
-    """Predict the classes of the rows of a CSV file with a model of ecoc fit.
+    """Predict the classes of the rows of a table with a model of ecoc fit.
 
-    Columns are found by name; those that the model does not take are ignored. Where the
-    column of classes is there, the accuracy is told on standard error.
+    DATA is a CSV file (also .csv.gz), .parquet or .xlsx. Columns are found by name; those that
+    the model does not take are ignored, and those that are not there count as missing. Where
+    the column of classes is there, the accuracy is told on standard error.
     """
     from ecoc.multiclass import load_model
     from ecoc.tables import TableModel, read_table
 
     with told_warnings():
         predictions = TableModel.of(load_model(model)).predict(
-            read_table(data), proba=proba, margin=margin
+            read_table(data, separator=separator, encoding=encoding, decimal=decimal),
+            proba=proba,
+            margin=margin,
         )
     for note in predictions.notes:
         talk(f"note: {note}")

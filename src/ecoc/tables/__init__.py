@@ -4,9 +4,10 @@ Reading a table, its columns as features, learners by name, training with held-o
 the model that finds its columns in other tables.
 """
 
-from ecoc.tables.features import Feature, Table, read_table
+from ecoc.tables.features import Feature
 from ecoc.tables.fitting import LEARNERS, HeldOut, TableFit, fit_table, make_learner
 from ecoc.tables.model import Predictions, TableModel
+from ecoc.tables.reading import Table, read_table
 
 __all__ = [
     "LEARNERS",

@@ -1,190 +1,57 @@
-"""Tables of texts from CSV files; features and classes from them, with errors that name cells."""
+"""What columns of a table are (numbers, categories, dates), and the numbers they become."""
 
 from __future__ import annotations
 
-import csv
-import difflib
-import io
-import os
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import listing
-from ecoc._files import decode_text, read_bytes, source_name
 from ecoc._typing import Floats
-from ecoc.errors import FileFormatError, InvalidInputError
+from ecoc.errors import InvalidInputError
+from ecoc.tables.reading import SHOWN_COLUMNS, Table, is_number
 
-__all__ = [
-    "Encoded",
-    "Feature",
-    "Table",
-    "check_table",
-    "encode",
-    "find_features",
-    "read_labels",
-    "read_table",
-]
+__all__ = ["Encoded", "Feature", "encode", "find_features", "read_labels", "rows_with_class"]
 
+MAX_CATEGORIES = 40
+"""The most values of a column of text that get an indicator each; the others share one."""
 
-MAX_TABLE_BYTES = 1 << 32
-"""The largest table that is read, 4 GiB."""
+_MISSING_TEXTS = frozenset({"", "?"})
+_MISSING_NUMBERS = _MISSING_TEXTS | {
+    *("na", "n/a", "nan", "null", "none", "nil", "-", "--", "#n/a", "<na>", "nat"),
+}
+_MOSTLY = 0.9
+"""The share of numbers from which on a few words among them are missing values."""
 
-_DELIMITERS = ",;\t"
-SHOWN_COLUMNS = 20
+_FEW_WORDS = 3
+_LEAST_SHARED = 0.2
+"""The share of rows that frequent texts must have for a column of many texts to be of use."""
 
-
-@dataclass(frozen=True, repr=False)
-class Table:
-    """A table of texts with named columns.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The columns, from the first line.
-    rows : tuple of tuples of str
-        The cells, without blanks around them.
-    lines : tuple of int
-        The line of the file that each row ends on.
-    source : str
-        The file.
-    """
-
-    names: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    lines: tuple[int, ...]
-    source: str
-
-    def column(self, name: str) -> list[str]:
-        """The cells of a column."""
-        place = self.names.index(name)
-        return [row[place] for row in self.rows]
-
-    def check_column(self, what: str, name: str) -> None:
-        """Check that a column is there; name those that are if it is not."""
-        if name in self.names:
-            return
-        near = difflib.get_close_matches(name, self.names, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        shown = listing([repr(column) for column in self.names], limit=SHOWN_COLUMNS)
-        raise InvalidInputError(
-            f"{what} must be a column of {self.source}, not {name!r}. It has {shown}.{hint}"
-        )
-
-    def place(self, row: int) -> str:
-        """Where a row is, for messages."""
-        return f"line {self.lines[row]}"
-
-    def __repr__(self) -> str:
-        return f"<Table {self.source!r}: {len(self.rows)} rows x {len(self.names)} columns>"
-
-
-def check_table(table: object) -> Table:
-    """Return `table` if it is one; say how else to go on if it is not."""
-    if isinstance(table, Table):
-        return table
-    raise InvalidInputError(
-        f"table must be a Table, which read_table reads from a CSV file, not "
-        f"{type(table).__name__}. Arrays and data frames go to ECOCClassifier.fit and predict."
-    )
-
-
-def read_table(path: str | os.PathLike[str]) -> Table:
-    r"""Read a CSV file with the names of its columns in the first line.
-
-    Commas, semicolons or tabs separate cells, whichever the first line has most of.
-
-    Parameters
-    ----------
-    path : str or path
-        The file, in UTF-8; ``"-"`` is standard input.
-
-    Raises
-    ------
-    FileFormatError
-        If it cannot be read, has no rows, names a column twice, or has rows of different
-        lengths; the message names the line.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "pets.csv"
-    ...     _ = path.write_text("legs,kind\n4,dog\n2,bird\n")
-    ...     table = read_table(path)
-    >>> table.names, table.rows
-    (('legs', 'kind'), (('4', 'dog'), ('2', 'bird')))
-    """
-    source = os.fspath(path)
-    return _parse(_read_text(source), source_name(source))
-
-
-def _read_text(source: str) -> str:
-    data = read_bytes(source, max_bytes=MAX_TABLE_BYTES)
-    try:
-        return decode_text(data)
-    except FileFormatError as error:
-        raise FileFormatError(f"{source_name(source)}: {error}") from error
-
-
-def _parse(text: str, source: str) -> Table:
-    first = text.split("\n", 1)[0]
-    delimiter = max(_DELIMITERS, key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    rows, lines = [], []
-    try:
-        names = tuple(name.strip() for name in next(reader, []))
-        for cells in reader:
-            if not cells:
-                continue
-            if len(cells) != len(names):
-                raise FileFormatError(
-                    f"{source}: line {reader.line_num} has {len(cells)} cells, and the first "
-                    f"line names {len(names)} columns."
-                )
-            rows.append(tuple(cell.strip() for cell in cells))
-            lines.append(reader.line_num)
-    except csv.Error as error:
-        raise FileFormatError(f"{source}: line {reader.line_num}: {error}.") from error
-    _check_names(names, source)
-    if not rows:
-        raise FileFormatError(f"{source}: has names of columns and no rows.")
-    return Table(names, tuple(rows), tuple(lines), source)
-
-
-def _check_names(names: Sequence[str], source: str) -> None:
-    if not names:
-        raise FileFormatError(f"{source}: is empty; the first line must name the columns.")
-    unnamed = [str(place + 1) for place, name in enumerate(names) if not name]
-    if unnamed:
-        raise FileFormatError(f"{source}: the first line has no name for column {unnamed[0]}.")
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise FileFormatError(f"{source}: the first line names {listing(twice)} more than once.")
-    if len(names) > 1 and all(is_number(name) for name in names):
-        raise FileFormatError(
-            f"{source}: the first line has numbers ({listing(names)}) and must name the columns."
-        )
-
-
-def is_number(cell: str) -> bool:
-    """Whether a text is a number."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-MAX_CATEGORIES = 100
-"""The most values of a column of text; one with more is a name or a number of the row."""
-
-_MISSING_LABELS = frozenset({"", "?"})
-_MISSING_NUMBERS = frozenset({"", "?", "na", "n/a", "nan", "null", "none"})
+_DATE_PARTS = ("day", "year", "month", "day of the month", "weekday", "hour")
+_DATE_FORMATS = (
+    "iso",
+    "%d.%m.%Y",
+    "%d.%m.%Y %H:%M",
+    "%d.%m.%Y %H:%M:%S",
+    "%m/%d/%Y",
+    "%m/%d/%Y %H:%M",
+    "%d/%m/%Y",
+    "%d/%m/%Y %H:%M",
+    "%Y/%m/%d",
+    "%Y/%m/%d %H:%M:%S",
+    "%d-%m-%Y",
+    "%d %b %Y",
+    "%d %B %Y",
+    "%b %d, %Y",
+    "%B %d, %Y",
+)
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 @dataclass(frozen=True)
@@ -196,16 +63,30 @@ class Feature:
     name : str
         The name of the column.
     categories : tuple of str, optional
-        The values of a column of text, each of which becomes an indicator; None for numbers.
+        The values of a column of text, each of which becomes an indicator.
+    rare : bool, default=False
+        Whether all other values share an indicator of their own.
+    dates : str, optional
+        How dates are written: ``"iso"``, or a format of ``strptime``. A date becomes the day as
+        one number, and year, month, day of the month, weekday and hour.
     """
 
     name: str
     categories: tuple[str, ...] | None = None
+    rare: bool = False
+    dates: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """What it is: ``"number"``, ``"category"`` or ``"date"``."""
+        return "date" if self.dates else "number" if self.categories is None else "category"
 
     @property
     def width(self) -> int:
         """How many numbers it becomes."""
-        return 1 if self.categories is None else len(self.categories)
+        if self.categories is not None:
+            return len(self.categories) + self.rare
+        return len(_DATE_PARTS) if self.dates else 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,20 +105,48 @@ class Encoded:
     notes: tuple[str, ...] = ()
 
 
+# -------------------------------------------------------------------- classes
+
+
+def rows_with_class(table: Table, target: str) -> tuple[Table, tuple[str, ...]]:
+    """The rows that have a class, and a note of those that were left out.
+
+    Examples
+    --------
+    >>> table = Table(("kind",), (("a",), ("",), ("b",)), (2, 3, 4), "data.csv")
+    >>> rows_with_class(table, "kind")
+    (<Table 'data.csv': 2 rows x 1 columns>, ("1 row without a class in 'kind' was left out (line
+    3)",))
+    """
+    table.check_column("target", target)
+    cells = table.column(target)
+    without = [row for row, cell in enumerate(cells) if cell in _MISSING_TEXTS]
+    if not without:
+        return table, ()
+    if len(without) == len(cells):
+        raise InvalidInputError(f"Column {target!r} must have classes; all of its cells are empty.")
+    left_out = set(without)
+    lines = listing([table.place(row) for row in without], limit=3)
+    rows = "1 row" if len(without) == 1 else f"{len(without)} rows"
+    were = "was" if len(without) == 1 else "were"
+    note = f"{rows} without a class in {target!r} {were} left out ({lines})"
+    return table.take(row for row in range(len(cells)) if row not in left_out), (note,)
+
+
 def read_labels(table: Table, target: str) -> npt.NDArray[Any]:
     """The classes of the rows: whole numbers if all of them are, texts otherwise.
 
     Parameters
     ----------
     table : Table
-        The table.
+        The table, in which every row has a class.
     target : str
         The column with the classes.
 
     Raises
     ------
     InvalidInputError
-        If the column is not there, has empty cells, or one class only.
+        If the column is not there or has one class only.
 
     Examples
     --------
@@ -246,12 +155,6 @@ def read_labels(table: Table, target: str) -> npt.NDArray[Any]:
     """
     table.check_column("target", target)
     cells = table.column(target)
-    missing = [row for row, cell in enumerate(cells) if cell in _MISSING_LABELS]
-    if missing:
-        raise InvalidInputError(
-            f"Every row needs a class; {len(missing)} of {len(cells)} have none in column "
-            f"{target!r} ({listing([table.place(row) for row in missing], limit=3)})."
-        )
     different = set(cells)
     if len(different) < 2:
         raise InvalidInputError(
@@ -268,10 +171,21 @@ def _is_whole(cell: str) -> bool:
         return False
 
 
+# ------------------------------------------------------------------- features
+
+
 def find_features(
-    table: Table, target: str, *, drop: Iterable[str] = (), one_hot: bool = False
-) -> tuple[Feature, ...]:
-    """The features of a table: all columns but the target and those dropped.
+    table: Table,
+    target: str,
+    *,
+    drop: Iterable[str] = (),
+    categories: Iterable[str] = (),
+) -> tuple[tuple[Feature, ...], tuple[str, ...]]:
+    """The features of a table, and notes on what was made of its columns.
+
+    A column is numbers if its cells are, a few words among many numbers being missing values;
+    dates if all its cells are dates of one form; and categories otherwise. Of a column with
+    many texts the most frequent are kept, and one with hardly any text twice is left out.
 
     Parameters
     ----------
@@ -281,69 +195,134 @@ def find_features(
         The column with the classes.
     drop : iterable of str
         Columns to leave out.
-    one_hot : bool, default=False
-        Turn columns of text into an indicator for each of their values, instead of raising.
+    categories : iterable of str
+        Columns whose numbers are names, such as postcodes.
 
     Raises
     ------
     InvalidInputError
-        If a column to be dropped is not there, no column is left, or one is not numeric; the
-        message names the column, the line and the value.
+        If a column that is named is not there, or no column is left.
 
     Examples
     --------
-    >>> table = Table(("legs", "coat", "kind"), (("4", "fur", "dog"),), (2,), "data.csv")
-    >>> find_features(table, "kind", one_hot=True)
-    (Feature(name='legs', categories=None), Feature(name='coat', categories=('fur',)))
+    >>> rows = (("4", "fur", "2024-05-01", "dog"), ("", "none", "2024-06-01", "snake"))
+    >>> table = Table(("legs", "coat", "born", "kind"), rows, (2, 3), "data.csv")
+    >>> for feature in find_features(table, "kind")[0]:
+    ...     print(feature.name, feature.kind, feature.width)
+    legs number 1
+    coat category 2
+    born date 6
     """
-    dropped = list(drop)
-    for name in dropped:
-        table.check_column("drop", name)
+    dropped, named = list(drop), list(categories)
+    for what, names in (("drop", dropped), ("categories", named)):
+        for name in names:
+            table.check_column(what, name)
     if target in dropped:
         raise InvalidInputError(f"The target, {target!r}, cannot be dropped.")
-    names = [name for name in table.names if name != target and name not in dropped]
-    if not names:
-        raise InvalidInputError(f"{table.source} has no column besides {target!r} to learn from.")
-    features = []
-    for name in names:
-        cells = table.column(name)
-        strange = _not_numeric(cells)
-        if strange is None:
-            features.append(Feature(name))
-        elif one_hot:
-            features.append(Feature(name, _categories(table, name, cells)))
-        else:
-            raise InvalidInputError(
-                f"Features must be numbers; column {name!r} has {cells[strange]!r} in "
-                f"{table.place(strange)}. Drop the column, or turn its values into "
-                "indicators (one-hot)."
-            )
-    return tuple(features)
-
-
-def _not_numeric(cells: Sequence[str]) -> int | None:
-    """The first cell that holds something, and no number."""
-    for row, cell in enumerate(cells):
-        if not is_number(cell) and cell.lower() not in _MISSING_NUMBERS:
-            return row
-    return None
-
-
-def _categories(table: Table, name: str, cells: Sequence[str]) -> tuple[str, ...]:
-    values = sorted(set(cells) - _MISSING_LABELS)
-    if len(values) > MAX_CATEGORIES:
+    features: list[Feature] = []
+    notes: list[str] = []
+    for name in table.names:
+        if name == target or name in dropped:
+            continue
+        feature, note = _feature(name, table.column(name), as_category=name in named)
+        features += [] if feature is None else [feature]
+        notes += [] if note is None else [note]
+    if not features:
+        why = f" ({'; '.join(notes)})" if notes else ""
         raise InvalidInputError(
-            f"A column of text may have at most {MAX_CATEGORIES} different values; column "
-            f"{name!r} of {table.source} has {len(values)}. Drop it."
+            f"{table.source} has no column besides {target!r} to learn from{why}."
         )
-    return tuple(values)
+    return tuple(features), tuple(notes)
 
 
-def encode(table: Table, features: Sequence[Feature], *, allow_missing: bool = False) -> Encoded:
+def _feature(
+    name: str, cells: Sequence[str], *, as_category: bool
+) -> tuple[Feature | None, str | None]:
+    held = [cell for cell in cells if cell.lower() not in _MISSING_NUMBERS]
+    texts = [cell for cell in cells if cell not in _MISSING_TEXTS]
+    if not texts:
+        return None, f"column {name!r} is empty and was left out"
+    if not as_category:
+        words = Counter(cell for cell in held if not is_number(cell))
+        numbers = len(held) - words.total()
+        if held and not words:
+            return Feature(name), None
+        if numbers >= _MOSTLY * len(held) and len(words) <= _FEW_WORDS and numbers >= 20:
+            return Feature(name), f"column {name!r} is numbers; {listing(list(words))} is missing"
+        form = _date_format(texts)
+        if form is not None:
+            both = form == "%m/%d/%Y" and _parses("%d/%m/%Y", texts)
+            return Feature(name, dates=form), (
+                f"column {name!r} was read as month/day/year" if both else None
+            )
+    return _category(name, texts)
+
+
+def _category(name: str, texts: Sequence[str]) -> tuple[Feature | None, str | None]:
+    counts = Counter(texts)
+    if len(counts) <= MAX_CATEGORIES:
+        kept = sorted(value for value, count in counts.items() if count > 1 or len(texts) < 50)
+        # What is seen once tells nothing apart from other such values.
+        kept = kept or sorted(counts)
+        return Feature(name, tuple(kept), rare=len(kept) < len(counts)), None
+    frequent = [(value, count) for value, count in counts.most_common(MAX_CATEGORIES) if count > 1]
+    if sum(count for _, count in frequent) < _LEAST_SHARED * len(texts):
+        return None, (
+            f"column {name!r} has {len(counts)} different texts in {len(texts)} rows and was left "
+            "out"
+        )
+    return Feature(name, tuple(sorted(value for value, _ in frequent)), rare=True), (
+        f"column {name!r} has {len(counts)} different texts; the {len(frequent)} most frequent are "
+        "kept apart"
+    )
+
+
+# ----------------------------------------------------------------------- dates
+
+
+def _date_format(texts: Sequence[str]) -> str | None:
+    """The first format that all texts have; numbers alone are no dates."""
+    if not all(any(mark in text for mark in "-./ ") for text in texts):
+        return None
+    return next((form for form in _DATE_FORMATS if _parses(form, texts)), None)
+
+
+def _parses(form: str, texts: Iterable[str]) -> bool:
+    return all(_date(text, form) is not None for text in texts)
+
+
+def _date(text: str, form: str) -> datetime | None:
+    try:
+        if form == "iso":
+            # Years and months alone, and digits without signs, are rather numbers.
+            if text[4:5] != "-":
+                return None
+            date = datetime.fromisoformat(text.replace("Z", "+00:00"))
+        else:
+            date = datetime.strptime(text, form)  # noqa: DTZ007  # files say no zone
+    except ValueError:
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=timezone.utc)
+
+
+def _date_numbers(text: str, form: str) -> list[float] | None:
+    date = _date(text, form)
+    if date is None:
+        return None
+    hour = date.hour + date.minute / 60 + date.second / 3600
+    days = (date - _EPOCH).total_seconds() / 86400
+    return [days, date.year, date.month, date.day, date.weekday(), hour]
+
+
+# -------------------------------------------------------------------- numbers
+
+
+def encode(table: Table, features: Sequence[Feature], *, allow_missing: bool = True) -> Encoded:
     """Turn a table into numbers.
 
-    Columns are found by their names, and others are ignored. A value of a column of text
-    that its feature does not know has no indicator set, and a note says so.
+    Columns are found by their names, and others are ignored. What is missing is NaN, and so is
+    every cell of a column that is not there; a missing text has no indicator set. A text that a
+    feature does not know sets the indicator of rare ones, if it has that. Notes tell of all this.
 
     Parameters
     ----------
@@ -351,85 +330,113 @@ def encode(table: Table, features: Sequence[Feature], *, allow_missing: bool = F
         The table.
     features : sequence of Feature
         The columns to take.
-    allow_missing : bool, default=False
-        Let missing numbers be NaN and missing texts have no indicator set.
+    allow_missing : bool, default=True
+        Whether values may be missing.
 
     Raises
     ------
     InvalidInputError
-        If a column or a value is missing, or a value is not a finite number; the message
-        names column, line and value.
+        If no column is there, or values are missing where they may not be; the message names
+        column and line.
 
     Examples
     --------
-    >>> table = Table(("coat", "legs"), (("fur", "4"), ("none", "2")), (2, 3), "data.csv")
+    >>> table = Table(("coat", "legs"), (("fur", "4"), ("none", "?")), (2, 3), "data.csv")
     >>> encode(table, [Feature("legs"), Feature("coat", ("fur", "none"))]).X
-    array([[4., 1., 0.],
-           [2., 0., 1.]])
+    array([[ 4.,  1.,  0.],
+           [nan,  0.,  1.]])
     """
-    absent = [repr(feature.name) for feature in features if feature.name not in table.names]
-    if absent:
+    absent = [feature.name for feature in features if feature.name not in table.names]
+    if len(absent) == len(features) or (absent and not allow_missing):
         shown = listing([repr(name) for name in table.names], limit=SHOWN_COLUMNS)
         raise InvalidInputError(
-            f"{table.source} must have the columns of the model; {listing(absent)} "
+            f"{table.source} must have the columns of the model; "
+            f"{listing([repr(name) for name in absent])} "
             f"{'is' if len(absent) == 1 else 'are'} not among {shown}."
         )
+    notes = []
+    if absent:
+        several = "columns" if len(absent) > 1 else "column"
+        verb = "are" if len(absent) > 1 else "is"
+        notes.append(f"the {several} {listing(absent)} of the model {verb} missing in all rows")
     blocks: list[Floats] = []
     missing: list[tuple[int, str]] = []
-    notes: list[str] = []
     for feature in features:
-        cells = table.column(feature.name)
-        if feature.categories is None:
-            values, without = _numbers(table, feature.name, cells)
-            blocks.append(values[:, None])
-        else:
-            values, without, unknown = _indicators(feature.categories, cells)
-            blocks.append(values)
-            if unknown:
-                notes.append(
-                    f"column {feature.name!r} has values that the model does not know: "
-                    f"{listing(unknown)}"
-                )
+        cells = [""] * len(table.rows) if feature.name in absent else table.column(feature.name)
+        values, without, strange = _ENCODERS[feature.kind](feature, cells)
+        blocks.append(values)
         missing.extend((row, feature.name) for row in without)
+        if strange:
+            notes.append(
+                f"column {feature.name!r} has values that the model does not know: "
+                f"{listing(strange)}"
+            )
     if missing and not allow_missing:
         places = [f"{name!r} in {table.place(row)}" for row, name in sorted(missing)]
         raise InvalidInputError(
-            f"{len(missing)} values are missing: {listing(places, limit=4)}. Fill them in, or let "
-            "the model do it (train with impute)."
+            f"{len(missing)} values are missing: {listing(places, limit=4)}. Fill them in, or "
+            "train the model again, with ecoc fit, which lets it fill them in."
         )
     return Encoded(np.hstack(blocks), tuple(notes))
 
 
-def _numbers(table: Table, name: str, cells: Sequence[str]) -> tuple[Floats, list[int]]:
-    values = np.empty(len(cells))
-    missing = []
+_Columns = tuple[Floats, list[int], list[str]]
+
+
+def _rows(
+    parse: Callable[[str], Sequence[float] | None],
+    width: int,
+    cells: Sequence[str],
+    is_missing: Callable[[str], bool],
+) -> _Columns:
+    values = np.full((len(cells), width), np.nan)
+    missing, strange = [], set()
     for row, cell in enumerate(cells):
-        if cell.lower() in _MISSING_NUMBERS:
+        numbers = None if is_missing(cell) else parse(cell)
+        if numbers is None:
             missing.append(row)
-            values[row] = np.nan
-            continue
-        try:
-            values[row] = float(cell)
-        except ValueError:
-            values[row] = np.inf
-        if not np.isfinite(values[row]):
-            raise InvalidInputError(
-                f"Column {name!r} must hold finite numbers; it has {cell!r} in {table.place(row)}."
-            )
-    return values, missing
+            strange |= set() if is_missing(cell) else {cell}
+        else:
+            values[row] = numbers
+    return values, missing, sorted(strange)
 
 
-def _indicators(
-    categories: Sequence[str], cells: Sequence[str]
-) -> tuple[Floats, list[int], list[str]]:
-    places = {value: place for place, value in enumerate(categories)}
-    values = np.zeros((len(cells), len(categories)))
-    missing, unknown = [], set()
+def _number(cell: str) -> list[float] | None:
+    try:
+        number = float(cell)
+    except ValueError:
+        return None
+    return [number] if np.isfinite(number) else None
+
+
+def _is_missing_number(cell: str) -> bool:
+    return cell.lower() in _MISSING_NUMBERS
+
+
+def _numbers(_: Feature, cells: Sequence[str]) -> _Columns:
+    return _rows(_number, 1, cells, _is_missing_number)
+
+
+def _dates(feature: Feature, cells: Sequence[str]) -> _Columns:
+    parse = partial(_date_numbers, form=feature.dates or "iso")
+    return _rows(parse, len(_DATE_PARTS), cells, _is_missing_number)
+
+
+def _indicators(feature: Feature, cells: Sequence[str]) -> _Columns:
+    known = feature.categories or ()
+    places = {value: place for place, value in enumerate(known)}
+    values = np.zeros((len(cells), feature.width))
+    missing, strange = [], set()
     for row, cell in enumerate(cells):
         if cell in places:
             values[row, places[cell]] = 1
-        elif cell in _MISSING_LABELS:
+        elif cell in _MISSING_TEXTS:
             missing.append(row)
+        elif feature.rare:
+            values[row, -1] = 1
         else:
-            unknown.add(cell)
-    return values, missing, sorted(unknown)
+            strange.add(cell)
+    return values, missing, sorted(strange)
+
+
+_ENCODERS = {"number": _numbers, "category": _indicators, "date": _dates}

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,8 +30,9 @@ from ecoc.multiclass.diagnostics import (
     compare_on_folds,
     unwrapped,
 )
-from ecoc.tables.features import Table, check_table, encode, find_features, read_labels
+from ecoc.tables.features import encode, find_features, read_labels, rows_with_class
 from ecoc.tables.model import TableModel
+from ecoc.tables.reading import as_table
 
 __all__ = ["LEARNERS", "HeldOut", "Learner", "TableFit", "fit_table", "make_learner"]
 
@@ -113,6 +115,9 @@ _KINDS = {
 LEARNERS = tuple(_KINDS)
 """The names that a learner can be asked for by."""
 
+_MANY_ROWS = 5000
+"""Rows from which on a kernel machine takes more time than a first look is worth."""
+
 
 def make_learner(name: str, *, C: float | None = None, gamma: float | None = None) -> Learner:
     """Make a binary learner.
@@ -181,6 +186,8 @@ class TableFit:
         The file, the column of classes, and the name of the learner.
     class_sizes : mapping
         The rows of each class.
+    notes : tuple of str
+        What was made of the table.
     """
 
     model: TableModel
@@ -190,6 +197,7 @@ class TableFit:
     target: str
     learner: str
     class_sizes: dict[str, int]
+    notes: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -207,9 +215,12 @@ class TableFit:
         classifier, comparison = self.model.classifier, self.comparison
         n_classes, n_columns = classifier.codebook_.matrix.shape
         names = [feature.name for feature in self.model.features]
+        kinds = Counter(feature.kind for feature in self.model.features)
+        of_kinds = [f"{count} {_plural(kind, count)}" for kind, count in kinds.items()]
+        notes = {"Notes": "; ".join(self.notes)} if self.notes else {}
         return {
             "Data": f"{self.source}: {self.n_rows} rows, {len(names)} features",
-            "Features": listing(names, limit=8),
+            "Features": f"{listing(of_kinds)}: {listing(names, limit=8)}",
             "Classes": f"{n_classes} in column {self.target!r}, "
             f"{min(self.class_sizes.values())} to {max(self.class_sizes.values())} rows each",
             "Learner": f"{self.learner}: {classifier.estimator!r}",
@@ -218,6 +229,7 @@ class TableFit:
             "Chosen": classifier.codebook_reason_,
             "Decoder": repr(classifier.decoder_),
             "Validation": comparison.splits,
+            **notes,
         }
 
     def to_plain(self) -> dict[str, Any]:
@@ -229,6 +241,7 @@ class TableFit:
             "n_rows": self.n_rows,
             "features": [feature.name for feature in self.model.features],
             "class_sizes": self.class_sizes,
+            "notes": list(self.notes),
             "learner": self.learner,
             "rows": classifier.codebook_.rows,
             "min_row_distance": classifier.codebook_.min_row_distance,
@@ -245,12 +258,12 @@ class TableFit:
 
 
 def fit_table(
-    table: Table,
+    table: Any,
     target: str,
     *,
     codebook: Any = "auto",
     n_columns: int | None = None,
-    learner: str = "svm",
+    learner: str = "auto",
     C: float | None = None,
     gamma: float | None = None,
     decoding: str = "auto",
@@ -260,34 +273,36 @@ def fit_table(
     random_state: int = 0,
     n_jobs: int | None = None,
     drop: Iterable[str] = (),
-    one_hot: bool = False,
-    impute: bool = False,
+    categories: Iterable[str] = (),
     progress: Callable[[int, int], object] | None = None,
 ) -> TableFit:
     """Train a classifier on a table, and compare its codebook with the usual ones.
 
-    Features are brought to one scale where the learner wants that, on the training part of
-    each fold. One-vs-rest and one-vs-one are trained with the same learner on the same
-    folds, unless the codebook is one of them, and decoded by ``decoding="auto"``.
+    Missing numbers are replaced by the median of their column, and features brought to one
+    scale where the learner wants that, on the training part of each fold. One-vs-rest and
+    one-vs-one are trained with the same learner on the same folds, unless the codebook is one
+    of them, and decoded by ``decoding="auto"``.
 
     Parameters
     ----------
-    table : Table
-        See :func:`ecoc.tables.features.read_table`.
+    table : Table or data frame
+        See :func:`ecoc.tables.read_table`; or a data frame of pandas or polars. Rows without
+        a class are left out.
     target : str
         The column with the classes.
     codebook, n_columns, decoding, calibration, n_jobs
         As for :class:`ecoc.multiclass.ECOCClassifier`.
     learner, C, gamma
-        As for :func:`ecoc.tables.fitting.make_learner`.
+        As for :func:`ecoc.tables.make_learner`; ``"auto"`` is ``"svm"`` for tables of up to 5,000
+        rows and ``"tree"`` beyond.
     n_folds, n_repeats : int
         The cross-validation.
     random_state : int, default=0
         Seeds the folds, random codes and random learners.
-    drop, one_hot
-        As for :func:`ecoc.tables.features.find_features`.
-    impute : bool, default=False
-        Replace missing numbers by the median of their column.
+    drop : iterable of str
+        Columns to leave out.
+    categories : iterable of str
+        Columns whose numbers are names, such as postcodes.
     progress : callable, optional
         Is told how many trainings are done, and how many there are.
 
@@ -298,10 +313,15 @@ def fit_table(
     >>> fit_table(table, "kind", learner="tree")
     <TableFit 'example.csv': <Comparison on 5 splits: one-vs-rest 100.0 %, one-vs-one 100.0 %>>
     """
-    labels = read_labels(check_table(table), target)
+    given = as_table(table)
+    kept, left_out = rows_with_class(given, target)
+    labels = read_labels(kept, target)
     check_folds(labels, n_folds)
-    features = find_features(table, target, drop=drop, one_hot=one_hot)
-    X = encode(table, features, allow_missing=impute).X
+    features, made = find_features(kept, target, drop=drop, categories=categories)
+    encoded = encode(kept, features)
+    X = encoded.X
+    if learner == "auto":
+        learner = "svm" if len(labels) <= _MANY_ROWS else "tree"
     binary = make_learner(learner, C=C, gamma=gamma)
 
     def pipeline(code: Any, **settings: Any) -> Pipeline:
@@ -313,7 +333,7 @@ def fit_table(
             calibration=calibration,
             **settings,
         )
-        return Pipeline([*_preparation(binary, impute=impute), ("ecoc", classifier)])
+        return Pipeline([*_preparation(binary), ("ecoc", classifier)])
 
     # Trained on everything first: what is wrong with the request shows before the long work.
     chosen = pipeline(codebook, n_columns=n_columns, decoding=decoding)
@@ -349,28 +369,33 @@ def fit_table(
     )
     classes, sizes = np.unique(labels, return_counts=True)
     return TableFit(
-        model=TableModel(fitted, features, target, impute),
+        model=TableModel(fitted, features, target, impute=True),
         comparison=comparison,
         held_out=columns.diagnosed(),
-        source=table.source,
+        source=kept.source,
         target=target,
         learner=learner,
+        notes=(*given.notes, *left_out, *made, *encoded.notes),
         class_sizes={str(label): int(size) for label, size in zip(classes, sizes, strict=True)},
     )
 
 
-def _preparation(learner: Learner, *, impute: bool) -> list[tuple[str, Any]]:
+def _preparation(learner: Learner) -> list[tuple[str, Any]]:
     """The steps before the classifier."""
     from sklearn.impute import SimpleImputer
     from sklearn.preprocessing import StandardScaler
 
-    steps: list[tuple[str, Any]] = []
-    if impute:
-        # A column that is empty in some fold must stay, or the others change places.
-        steps.append(("impute", SimpleImputer(strategy="median", keep_empty_features=True)))
+    # A column that is empty in some fold must stay, or the others change places.
+    imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+    steps: list[tuple[str, Any]] = [("impute", imputer)]
     if learner.scaled:
         steps.append(("scale", StandardScaler()))
     return steps
+
+
+def _plural(kind: str, count: int) -> str:
+    several = {"number": "numbers", "category": "categories", "date": "dates"}
+    return kind if count == 1 else several[kind]
 
 
 def _usual_codes(n_classes: int) -> dict[str, Codebook]:

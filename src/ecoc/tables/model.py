@@ -15,9 +15,12 @@ from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass import ECOCClassifier, save_model
 from ecoc.multiclass.diagnostics import unwrapped
-from ecoc.tables.features import Encoded, Feature, Table, check_table, encode
+from ecoc.tables.features import Encoded, Feature, encode
+from ecoc.tables.reading import Table, as_table
 
 __all__ = ["Predictions", "TableModel"]
+
+_EXAMPLES = {"number": "0", "date": "2000-01-01", "category": ""}
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,25 +140,35 @@ class TableModel:
 
     def renewed(self) -> TableModel:
         """The model made anew from its parts, which are checked, after reading it from a file."""
-        features = tuple(Feature(part.name, part.categories) for part in self.features)
+        features = tuple(
+            Feature(
+                part.name,
+                part.categories,
+                # Files of before have no more than these two.
+                getattr(part, "rare", False),
+                getattr(part, "dates", None),
+            )
+            for part in self.features
+        )
         model = replace(self, features=features)
         # Parts that do not fit together show once a row is predicted.
         names = tuple(feature.name for feature in features)
-        cells = tuple("0" if part.categories is None else part.categories[0] for part in features)
+        cells = tuple((part.categories or (_EXAMPLES[part.kind],))[0] for part in features)
         model.predict(Table(names, (cells,), (1,), "a row"), margin=True)
         return model
 
-    def encode(self, table: Table) -> Encoded:
-        """The features of a table as numbers."""
-        return encode(check_table(table), self.features, allow_missing=self.impute)
+    def encode(self, table: Any) -> Encoded:
+        """The features of a table or data frame as numbers."""
+        return encode(as_table(table), self.features, allow_missing=self.impute)
 
-    def predict(self, table: Table, *, proba: bool = False, margin: bool = False) -> Predictions:
+    def predict(self, table: Any, *, proba: bool = False, margin: bool = False) -> Predictions:
         """Predict the class of each row.
 
         Parameters
         ----------
-        table : Table
-            Columns are found by name; those that the model does not take are ignored.
+        table : Table or data frame
+            Columns are found by name; those that the model does not take are ignored, and
+            those that are not there count as missing in all rows.
         proba, margin : bool, default=False
             Give probabilities and margins too.
         """
@@ -164,6 +177,7 @@ class TableModel:
                 "The model has no probabilities, because its learner has none; train it with "
                 "calibration, or with another learner."
             )
+        table = as_table(table)
         encoded = self.encode(table)
         inner, reached = self._unwrapped(encoded)
         labels = inner.predict(reached)
@@ -173,7 +187,7 @@ class TableModel:
             probabilities=inner.predict_proba(reached) if proba else None,
             margins=inner.margin(reached) if margin else None,
             accuracy=self._accuracy(table, labels),
-            notes=encoded.notes,
+            notes=(*table.notes, *encoded.notes),
         )
 
     def reach(self, table: Table) -> tuple[ECOCClassifier, Any]:
