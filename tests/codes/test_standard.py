@@ -215,3 +215,12 @@ def test_names_and_sizes_are_checked():
         one_vs_rest(1)
     with pytest.raises(InvalidInputError, match="random_state"):
         dense_random(4, 5, random_state="x")
+
+
+@pytest.mark.parametrize(("k", "length", "q"), [(6, 15, 3), (8, 105, 4), (6, 10, 2), (7, 100, 3)])
+def test_balanced_columns_are_found_where_most_or_all_of_them_are_asked_for(k, length, q):
+    code = balanced_random(k, length, n_symbols=q, random_state=0)
+    assert code.n_columns == length
+    assert code == balanced_random(k, length, n_symbols=q, random_state=0)
+    sizes = {tuple(sorted(np.bincount(column + (q == 2)).tolist())) for column in code.matrix.T}
+    assert max(max(size) for size in sizes) == -(-k // q)

@@ -202,10 +202,28 @@ def balanced_random(
             found = _best_balanced(candidates, q, best_score)
             if found is not None:
                 best_matrix, best_score = found
+        if best_matrix is None:
+            # Few columns exist, and some of them came twice in every matrix.
+            pool = _different_columns(k, q, length, generator)
+            picks = [generator.permutation(len(pool))[:length] for _ in range(min(count, batch))]
+            found = _best_balanced(pool[np.array(picks)].transpose(0, 2, 1), q, best_score)
+            best_matrix = None if found is None else found[0]
     if best_matrix is None:
         raise _none_valid(k, length, count)
     parameters = {"n_classes": k, "n_columns": length, "n_symbols": q, "n_candidates": count}
     return _with_symbols("balanced-random", best_matrix, q, parameters, random_state)
+
+
+def _different_columns(
+    k: int, q: int, length: int, generator: np.random.Generator
+) -> npt.NDArray[np.int8]:
+    """At least so many different balanced columns, as rows, drawn until they have come."""
+    pool = np.empty((0, k), dtype=np.int8)
+    draws = np.broadcast_to(np.arange(k, dtype=np.int8) % q, (max(64, 4 * length), k))
+    while len(pool) < length:
+        drawn = normalised_columns(generator.permuted(draws, axis=1).T, max(q, 3)).T
+        pool = np.unique(np.concatenate([pool, drawn]), axis=0)
+    return pool
 
 
 def _n_balanced_columns(k: int, q: int) -> int:

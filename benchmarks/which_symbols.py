@@ -1,0 +1,192 @@
+"""How many symbols a code should have: accuracy by learner, length and number of symbols.
+
+    python benchmarks/which_symbols.py --data FOLDER --out symbols.jsonl    # an hour or two
+    python benchmarks/which_symbols.py --data FOLDER --learners tree --lengths 20
+    python benchmarks/which_symbols.py --out symbols.jsonl --report         # only print
+    python benchmarks/which_symbols.py --smoke                              # seconds
+
+Every classifier sees the same random splits, 70 to 30, stratified, of at most 1000 rows for
+training and 2000 for testing, standardised by the training part. A code of two symbols is the
+optimal one of its length. "plain" is the learner itself, and "forest" a random forest with as
+many trees as the code has columns. Learners are as scikit-learn has them, untuned; "random
+tree" looks at the root of the number of features at each branch. Records go to a file (--out),
+and a run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from _study import Records, Split, print_table, splits
+from ecoc.datasets import Dataset, load_dataset, make_toy
+from ecoc.multiclass import ECOCClassifier
+
+SETS = ("glass", "ecoli", "yeast", "vowel", "segment", "pendigits", "digits", "soybean")
+MADE = {"made-50": 50, "made-100": 100}
+KEYS = ("set", "learner", "length", "method", "split")
+SYMBOLS = (2, 3, 4, 5, 8)
+LENGTHS = ("20", "2k", "100")
+LEARNERS: dict[str, Callable[[int], BaseEstimator]] = {
+    "tree": lambda seed: DecisionTreeClassifier(random_state=seed),
+    "random tree": lambda seed: DecisionTreeClassifier(max_features="sqrt", random_state=seed),
+    "naive bayes": lambda _: GaussianNB(),
+    "k-nn": lambda _: KNeighborsClassifier(),
+    "logistic": lambda _: LogisticRegression(max_iter=300),
+    "svm": lambda _: SVC(),
+    "boosting": lambda seed: HistGradientBoostingClassifier(max_iter=30, random_state=seed),
+}
+SHORT_ONLY = {"boosting"}
+"""Learners that take too long for more than 20 columns."""
+
+
+def datasets(names: list[str], folder: str | None) -> Iterator[tuple[str, Dataset]]:
+    """The data sets, those that are made among them."""
+    for name in names:
+        if name in MADE:
+            yield name, made(MADE[name])
+        else:
+            yield name, load_dataset(name, data=folder)
+
+
+def made(n_classes: int) -> Dataset:
+    """Clusters of many classes in 20 features, 12 of which matter; the same every time."""
+    features, labels = make_classification(
+        n_samples=40 * n_classes,
+        n_features=20,
+        n_informative=12,
+        n_redundant=4,
+        n_classes=n_classes,
+        n_clusters_per_class=1,
+        class_sep=1.5,
+        random_state=0,
+    )
+    names = tuple(f"x{place}" for place in range(features.shape[1]))
+    return Dataset(f"made-{n_classes}", features, labels, names, "made", "Clusters of many classes")
+
+
+def classifier(learner: str, method: str, length: int, seed: int) -> BaseEstimator:
+    """A classifier that is not trained."""
+    base = LEARNERS[learner](seed)
+    if method == "plain":
+        return base
+    if method == "forest":
+        return RandomForestClassifier(length, random_state=seed)
+    return ECOCClassifier(
+        base,
+        codebook="optimal",
+        n_symbols=int(method),
+        n_columns=length,
+        random_state=seed,
+    )
+
+
+def measure(records: Records, name: str, split: Split, learner: str, lengths: list[str]) -> None:
+    """Train and test every method on a split."""
+    n_classes = len(np.unique(split.y))
+    for length in lengths:
+        if learner in SHORT_ONLY and length != "20":
+            continue
+        n_columns = 2 * n_classes if length == "2k" else int(length)
+        methods = [str(q) for q in SYMBOLS if q == 2 or q <= n_classes // 2]
+        for method in ("plain", "forest", *methods):
+            key = {
+                "set": name,
+                "learner": "-" if method == "forest" else learner,
+                "length": "-" if method == "plain" else length,
+                "method": method,
+                "split": split.number,
+            }
+            if records.has(**key):
+                continue
+            began = time.process_time()
+            model = classifier(learner, method, n_columns, split.number).fit(split.X, split.y)
+            fitted = time.process_time()
+            accuracy = float(np.mean(model.predict(split.X_test) == split.y_test))
+            loss = None
+            if hasattr(model, "predict_proba"):
+                shares = model.predict_proba(split.X_test)
+                loss = float(log_loss(split.y_test, shares, labels=model.classes_))
+            records.add(
+                **key,
+                accuracy=accuracy,
+                log_loss=loss,
+                fit_seconds=fitted - began,
+                predict_seconds=time.process_time() - fitted,
+            )
+
+
+def report(records: Records) -> None:
+    """Mean accuracies over splits, a table for each learner and length."""
+    values: dict[tuple[str, str, str, str], list[float]] = {}
+    for record in records.all:
+        key = (record["learner"], record["length"], record["set"], record["method"])
+        values.setdefault(key, []).append(100 * record["accuracy"])
+    means = {key: float(np.mean(found)) for key, found in values.items()}
+    learners = [name for name in LEARNERS if any(key[0] == name for key in means)]
+    sets = list(dict.fromkeys(key[2] for key in means))
+    for learner in learners:
+        for length in LENGTHS:
+            columns = [m for m in map(str, SYMBOLS) if (learner, length, sets[0], m) in means]
+            rows = []
+            for name in sets:
+                cells = [means.get((learner, length, name, m)) for m in columns]
+                if cells and cells[0] is not None:
+                    plain = means.get((learner, "-", name, "plain"))
+                    forest = means.get(("-", length, name, "forest"))
+                    rows.append([name, plain, forest, *cells])
+            if not rows:
+                continue
+            print(f"\n{learner}, {length} columns")
+            header = ["set", "plain", "forest", *(f"q={m}" for m in columns)]
+            full = [row for row in rows if None not in row]
+            mean: list[Any] = ["mean", *np.mean([row[1:] for row in full], axis=0).tolist()]
+            shown = [["" if cell is None else cell for cell in row] for row in rows]
+            print_table(header, [*shown, mean] if full else shown)
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", help="folder of data files (the variable ECOC_DATA)")
+    parser.add_argument("--sets", nargs="+", default=[*SETS, *MADE])
+    parser.add_argument("--learners", nargs="+", choices=list(LEARNERS), default=list(LEARNERS))
+    parser.add_argument("--lengths", nargs="+", choices=LENGTHS, default=list(LENGTHS))
+    parser.add_argument("--splits", type=int, default=2, help="random splits of each set")
+    parser.add_argument("--out", help="file of records, JSON lines; goes on where it ends")
+    parser.add_argument("--report", action="store_true", help="only print what --out holds")
+    parser.add_argument("--smoke", action="store_true", help="seconds, on bundled data")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")  # tiny classes, learners that do not converge
+    records = Records(arguments.out, KEYS)
+    sets: list[tuple[str, Dataset]] = []
+    if arguments.smoke:
+        sets = [("toy", make_toy(20, 10, n_classes=8))]
+        arguments.learners, arguments.lengths, arguments.splits = ["tree"], ["20"], 1
+    elif not arguments.report:
+        sets = list(datasets(arguments.sets, arguments.data))
+    # Learner by learner over all sets, so that a run that is stopped has tables.
+    for learner in arguments.learners:
+        for name, data in sets:
+            for split in splits(data, arguments.splits, 1000, 2000):
+                measure(records, name, split, learner, arguments.lengths)
+                print(f"{learner}: {name}, split {split.number}", flush=True)
+    report(records)
+
+
+if __name__ == "__main__":
+    main()
