@@ -1,0 +1,163 @@
+"""Difference matrices: rows over a group of q elements, any two with all differences equally often.
+
+A square one of order n is a generalised Hadamard matrix. Its rows, and each row with each
+element of the group added, are codes that meet the averaging bound.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc._budget import Budget
+from ecoc.constructions.fields import galois_field, prime_power
+from ecoc.constructions.symmetric_symbols import (
+    Rotation,
+    anneal_differences,
+    subtraction_table,
+)
+
+__all__ = [
+    "SEARCHED",
+    "addition_table",
+    "difference_matrix",
+    "difference_parts",
+    "is_difference_matrix",
+]
+
+Symbols = npt.NDArray[np.int64]
+
+SEARCHED: dict[tuple[int, int], tuple[tuple[int, int, int, int], ...]] = {
+    (3, 6): ((6, 1, 0, 0),),
+    (3, 12): ((12, 3, 0, 0),),
+    (4, 8): ((8, 1, 0, 0),),
+    (4, 12): ((12, 3, 0, 0),),
+    (5, 10): ((10, 5, 0, 0),),
+    (5, 15): ((6, 3, 0, 0),),
+    (6, 12): ((6, 3, 0, 0),),
+    (8, 16): ((8, 4, 0, 1),),
+    (10, 20): ((5, 5, 0, 0),),
+}
+"""What annealing finds: for q and a number of columns, rows, order and fixed rows of the
+symmetry, and the seed; found by tools/find_difference_matrices.py."""
+
+SEARCHED_MOVES = 100_000
+"""How many moves each of the searches takes."""
+
+_LONGEST = 128
+
+
+def is_difference_matrix(matrix: Symbols, order: int) -> bool:
+    """Tell whether any two rows have every difference equally often.
+
+    Examples
+    --------
+    >>> is_difference_matrix(np.array([[0, 0, 0], [0, 1, 2], [0, 2, 1]]), 3)
+    True
+    """
+    t, n = matrix.shape
+    subtract = subtraction_table(order)
+    for i in range(t):
+        for j in range(i):
+            counts = np.bincount(subtract[matrix[i], matrix[j]], minlength=order)
+            if (counts * order != n).any():
+                return False
+    return True
+
+
+def addition_table(order: int) -> Symbols:
+    """Return the sums in the group whose differences :func:`subtraction_table` has."""
+    subtract = subtraction_table(order)
+    return subtract[:, subtract[0]]
+
+
+@lru_cache(maxsize=256)
+def difference_matrix(n_columns: int, order: int) -> Symbols | None:
+    """Return a difference matrix of so many columns, with as many rows as is known here.
+
+    Multiplication tables of fields, products of smaller matrices, and what annealing found.
+
+    Examples
+    --------
+    >>> difference_matrix(9, 3).shape, difference_matrix(18, 3).shape
+    ((9, 9), (18, 18))
+    >>> difference_matrix(5, 3) is None
+    True
+    """
+    found = [
+        matrix
+        for matrix in (
+            _bilinear(n_columns, order),
+            _product(n_columns, order),
+            _searched(n_columns, order),
+        )
+        if matrix is not None
+    ]
+    return max(found, key=len) if found else None
+
+
+def _bilinear(n: int, q: int) -> Symbols | None:
+    """The products x y of all vectors over a field, n = q^j of them."""
+    if prime_power(q) is None or n % q:
+        return None
+    if n == q:
+        field = galois_field(q)
+        table = np.zeros((q, q), dtype=np.int64)
+        logs = field.logarithms[1:]
+        table[1:, 1:] = field.powers[(logs[:, None] + logs) % (q - 1)]
+        return table
+    return None
+
+
+def _product(n: int, q: int) -> Symbols | None:
+    """Add up two smaller matrices, every row and column with every other."""
+    best = None
+    for first in range(q, int(n**0.5) + 1, q):
+        if n % first == 0 and n // first % q == 0:
+            a, b = difference_matrix(first, q), difference_matrix(n // first, q)
+            if a is not None and b is not None and (best is None or len(a) * len(b) > len(best)):
+                sums = addition_table(q)[a[:, None, :, None], b[None, :, None, :]]
+                best = sums.reshape(len(a) * len(b), n)
+    return best
+
+
+def _searched(n: int, q: int) -> Symbols | None:
+    recipes = SEARCHED.get((q, n), ())
+    best = None
+    for rows, turn, fixed, seed in recipes:
+        matrix = anneal_differences(
+            Rotation(rows, turn, fixed),
+            n,
+            q,
+            n // q,
+            seed=seed,
+            n_moves=SEARCHED_MOVES,
+            budget=Budget(),
+        )
+        if matrix is not None and (best is None or len(matrix) > len(best)):
+            best = matrix
+    return best
+
+
+@lru_cache(maxsize=1024)
+def difference_parts(n_rows: int, n_columns: int, order: int) -> tuple[int, ...] | None:
+    """Return lengths of difference matrices of enough rows that add up; None if there are none.
+
+    Examples
+    --------
+    >>> difference_parts(12, 30, 3)
+    (18, 12)
+    """
+    if n_columns == 0:
+        return ()
+    for n in range(min(n_columns, _LONGEST), 0, -1):
+        if n % order == 0 and n >= n_rows:
+            matrix = difference_matrix(n, order)
+            if matrix is None or len(matrix) < n_rows:
+                continue
+            rest = difference_parts(n_rows, n_columns - n, order)
+            if rest is not None:
+                return (n, *rest)
+    return None

@@ -1,0 +1,373 @@
+"""The best code of several symbols that constructions and short searches with symmetry give."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc._budget import Budget
+from ecoc._checks import RandomState, check_int, check_number, check_random_state
+from ecoc.bounds.symbol_problem import SymbolBoundProblem, balanced_separation
+from ecoc.bounds.symbols import best_symbol_bound
+from ecoc.constructions.differences import addition_table, difference_matrix, difference_parts
+from ecoc.constructions.symmetric_symbols import Rotation, anneal_code
+
+__all__ = ["SymbolCode", "canonical_columns", "construct_symbols", "least_distance"]
+
+Symbols = npt.NDArray[np.int64]
+
+_DEALS = 20
+"""How often rows of blocks are dealt anew so that no two columns are the same."""
+_SWEEPS = 50
+"""Moves for each entry, in the first try without symmetry."""
+_ROUNDS = ((200, 24), (1000, 8), (4000, 3))
+"""Moves for each entry that is held, and how many symmetries are tried, in each round."""
+_HOPELESS = 12
+"""From which energy on more time does not help."""
+_MAX_SPARE_ROWS, _MAX_SPARE_COLUMNS, _MAX_FIXED = 3, 4, 3
+
+
+@dataclass(frozen=True, eq=False)
+class SymbolCode:
+    """A code of several symbols and how it was made.
+
+    Attributes
+    ----------
+    matrix : ndarray of int, shape (k, L)
+        Symbols from 0; no two columns are equal up to renaming symbols.
+    distance : int
+        Its least row distance.
+    method : str
+        How it was made.
+    """
+
+    matrix: Symbols
+    distance: int
+    method: str
+
+
+def least_distance(matrix: Symbols) -> int:
+    """Return the least number of places in which two rows differ.
+
+    Examples
+    --------
+    >>> least_distance(np.array([[0, 1, 2], [0, 2, 1], [1, 1, 1]]))
+    2
+    """
+    return min(
+        (int((matrix[i + 1 :] != row).sum(axis=1).min()) for i, row in enumerate(matrix[:-1])),
+        default=matrix.shape[1],
+    )
+
+
+def canonical_columns(matrix: Symbols) -> Symbols:
+    """Rename the symbols of each column in the order in which they first occur.
+
+    Examples
+    --------
+    >>> canonical_columns(np.array([[2, 0], [0, 1], [2, 0]])).tolist()
+    [[0, 0], [1, 1], [0, 0]]
+    """
+    k, n = matrix.shape
+    firsts = np.empty((k, n), dtype=np.int64)
+    # Each entry becomes the first row with its symbol, then these rows are counted up.
+    for p in range(k - 1, -1, -1):
+        firsts[p] = p
+        later = matrix[p + 1 :] == matrix[p]
+        firsts[p + 1 :][later] = p
+    new = firsts == np.arange(k)[:, None]
+    ranks = np.cumsum(new, axis=0) - 1
+    renamed: Symbols = np.take_along_axis(ranks, firsts, axis=0)
+    return renamed
+
+
+def _all_different(matrix: Symbols) -> bool:
+    columns = canonical_columns(matrix)
+    if (columns.max(axis=0) == 0).any():
+        return False
+    return bool(np.unique(columns, axis=1).shape[1] == matrix.shape[1])
+
+
+def construct_symbols(
+    n_classes: int,
+    n_columns: int,
+    n_symbols: int,
+    *,
+    target_distance: int | None = None,
+    random_state: RandomState = None,
+    work_limit: float | None = None,
+    time_limit: float | None = None,
+) -> SymbolCode | None:
+    """The best code of several symbols that constructions and short searches give.
+
+    Parameters
+    ----------
+    n_classes, n_columns, n_symbols : int
+        The size, k x L, and the number of symbols, q.
+    target_distance : int, optional
+        The row distance that is tried first; by default the least upper bound.
+    random_state : int, Generator or None
+        The same seed gives the same code, unless the time limit stops the search.
+    work_limit : float, optional
+        How many distances of pairs of rows searches may look at.
+    time_limit : float, optional
+        Seconds.
+
+    Returns
+    -------
+    SymbolCode or None
+        None if there are fewer different columns than asked for, or nothing was found.
+
+    Examples
+    --------
+    >>> code = construct_symbols(45, 75, 3, random_state=0)
+    >>> code.distance, code.method
+    (51, 'differences 27+24 and a code of 15 rows')
+    """
+    k = check_int("n_classes", n_classes, minimum=2)
+    length = check_int("n_columns", n_columns, minimum=1)
+    q = check_int("n_symbols", n_symbols, minimum=2)
+    budget = Budget()
+    if time_limit is not None:
+        budget.deadline = time.monotonic() + check_number("time_limit", time_limit, minimum=0)
+    if work_limit is not None:
+        budget.work = check_number("work_limit", work_limit, minimum=0)
+    problem = SymbolBoundProblem(k, length, q)
+    if problem.columns_used < length:
+        return None
+    top = best_symbol_bound(problem).value
+    if target_distance is not None:
+        top = check_int("target_distance", target_distance, minimum=1)
+    workshop = _Workshop(q, check_random_state(random_state), budget)
+    for distance in range(top, 0, -1):
+        made = workshop.code(k, length, distance)
+        if made is not None:
+            return SymbolCode(made[0], least_distance(made[0]), made[1])
+        if budget.is_late:
+            return None
+    return None
+
+
+Made = tuple[Symbols, str]
+
+
+class _Workshop:
+    """Makes codes of q symbols, and remembers which it could not make."""
+
+    def __init__(self, q: int, rng: np.random.Generator, budget: Budget) -> None:
+        self.q = q
+        self.rng = rng
+        self.budget = budget
+        self.known: dict[tuple[int, int, int], Made | None] = {}
+
+    def code(self, k: int, length: int, distance: int) -> Made | None:
+        """A code of different columns with a least distance, and how it was made."""
+        key = k, length, distance
+        if key not in self.known:
+            self.known[key] = self._make(k, length, distance)
+        return self.known[key]
+
+    def _bound(self, k: int, length: int) -> int:
+        """The averaging bound, whether or not there are so many different columns."""
+        return length * balanced_separation(k, self.q) // comb(k, 2) if k > 1 else length
+
+    def _make(self, k: int, length: int, distance: int) -> Made | None:
+        if k <= self.q:
+            return self._merged(k, length, distance)
+        if distance > self._bound(k, length):
+            return None
+        made = self._annealed(k, length, distance, _SWEEPS)
+        if made is None:
+            made = self._structured(k, length, distance)
+        if made is None:
+            made = self._symmetric(k, length, distance)
+        return made
+
+    # ------------------------------------------------------------------- no more rows than symbols
+
+    def _merged(self, k: int, length: int, distance: int) -> Made | None:
+        """All rows different in the first column, two of them together in each of the others."""
+        if length - 1 > comb(k, 2) or distance > length - (length > 1):
+            return None
+        matrix = np.repeat(np.arange(k)[:, None], length, axis=1)
+        first, second = np.triu_indices(k, 1)
+        matrix[second[: length - 1], np.arange(1, length)] = first[: length - 1]
+        return (matrix, "one pair together in each column") if k > 2 or length == 1 else None
+
+    # ------------------------------------------------------------------------------- annealing
+
+    def _annealed(self, k: int, length: int, distance: int, sweeps: int) -> Made | None:
+        matrix, _ = self._anneal(Rotation(k), length, distance, sweeps)
+        if matrix is None or not _all_different(matrix):
+            return None
+        return matrix, "annealing"
+
+    def _anneal(
+        self, rotation: Rotation, length: int, distance: int, sweeps: int
+    ) -> tuple[Symbols | None, int]:
+        if self.budget.is_spent:
+            return None, _HOPELESS
+        return anneal_code(
+            rotation,
+            length,
+            self.q,
+            distance,
+            seed=int(self.rng.integers(2**31)),
+            n_moves=sweeps * rotation.n_rows * length // rotation.order,
+            budget=self.budget,
+        )
+
+    def _symmetric(self, k: int, length: int, distance: int) -> Made | None:
+        """Anneal with symmetries, with some rows or columns more, which are then dropped.
+
+        After each round the symmetries that came nearest get more time.
+        """
+        tries = [(0, Rotation(k), length)]
+        tries += [(0, rotation, n) for rotation, n in self._symmetries(k, length, distance)]
+        for sweeps, n_tries in _ROUNDS:
+            results = []
+            for _, rotation, n in tries[:n_tries]:
+                matrix, energy = self._anneal(rotation, n, distance + n - length, sweeps)
+                cut = None if matrix is None else self._cut(matrix, k, length)
+                if cut is not None:
+                    return cut, f"symmetry of order {rotation.order}"
+                if energy < _HOPELESS:
+                    results.append((energy, rotation, n))
+            tries = sorted(results, key=lambda item: item[0])
+        return None
+
+    def _symmetries(self, k: int, length: int, distance: int) -> list[tuple[Rotation, int]]:
+        """The symmetries whose averaging bound leaves room, the most promising first."""
+        found = []
+        for rows in range(k, k + _MAX_SPARE_ROWS + 1):
+            for n in range(length, length + _MAX_SPARE_COLUMNS + 1):
+                # What averaging leaves over, per pair: the more, the easier.
+                slack = n * balanced_separation(rows, self.q) / comb(rows, 2)
+                slack -= distance + n - length
+                if slack < 0:
+                    continue
+                for order in range(2, min(rows, n) + 1):
+                    fixed = rows % order
+                    if n % order == 0 and fixed <= _MAX_FIXED:
+                        found.append((slack + 0.02 * min(order, 16), Rotation(rows, order, fixed), n))
+        found.sort(key=lambda item: -item[0])
+        return [(rotation, n) for _, rotation, n in found]
+
+    def _cut(self, matrix: Symbols, k: int, length: int) -> Symbols | None:
+        """Keep some rows and columns such that columns stay different."""
+        for _ in range(_DEALS):
+            rows = self.rng.permutation(len(matrix))[:k]
+            columns = self.rng.permutation(matrix.shape[1])[:length]
+            cut = matrix[np.ix_(rows, columns)]
+            if _all_different(cut):
+                return cut
+        return None
+
+    # ------------------------------------------------------------------------------ structures
+
+    def _structured(self, k: int, length: int, distance: int) -> Made | None:
+        """Difference matrices beside a smaller code, with some columns more, which are dropped."""
+        for spare in range(self.q):
+            n, d = length + spare, distance + spare
+            if self._bound(k, n) < d:
+                continue
+            for blocks in self._plans(k, n, d):
+                made = self._deal(blocks, k, length)
+                if made is not None:
+                    return made
+                if self.budget.is_spent:
+                    return None
+        return None
+
+    def _plans(self, k: int, n: int, d: int) -> Iterator[_Plan]:
+        q, t = self.q, -(-k // self.q)
+        for long in range(q, n + 1, q):
+            # Rows come in groups of q that differ in all of these columns and in no other.
+            short, wanted = n - long, d - (long - long // q)
+            if long < d or (t <= q and short > 1) or (wanted > 0 and not short):
+                continue
+            if t > 1 and wanted > self._bound(t, short):
+                continue
+            parts = difference_parts(t, long, q)
+            if parts is None:
+                continue
+            inner = self.code(t, short, max(wanted, 1)) if short and t > 1 else None
+            if short and inner is None:
+                continue
+            yield _Plan(parts, None, None if inner is None else inner[0])
+        for order in range(-(-k // q) * q, n + 2, q):
+            # The rows of a normalised matrix less its constant column.
+            rest = n - order + 1
+            if order - order // q + rest - rest // q < d or rest % q:
+                continue
+            matrix = difference_matrix(order, q)
+            parts = difference_parts(t, rest, q)
+            if matrix is not None and len(matrix) >= k and parts is not None:
+                yield _Plan(parts, order, None)
+
+    def _deal(self, plan: _Plan, k: int, length: int) -> Made | None:
+        """Give the classes rows of the blocks until no two columns are the same."""
+        for _ in range(_DEALS):
+            matrix = self._cut_once(plan.matrix(k, self.q, self.rng), k, length)
+            if matrix is not None:
+                return matrix, plan.name
+        return None
+
+    def _cut_once(self, matrix: Symbols, k: int, length: int) -> Symbols | None:
+        rows = self.rng.permutation(len(matrix))[:k]
+        columns = self.rng.permutation(matrix.shape[1])[:length]
+        cut = matrix[np.ix_(rows, columns)]
+        return cut if _all_different(cut) else None
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Difference matrices side by side: with translates, and one normalised or a smaller code."""
+
+    parts: tuple[int, ...]
+    normalised: int | None
+    inner: Symbols | None
+
+    @property
+    def name(self) -> str:
+        text = "differences " + "+".join(map(str, self.parts)) if self.parts else ""
+        if self.inner is not None:
+            text += f" and a code of {len(self.inner)} rows"
+        if self.normalised is not None:
+            text += f"{' and ' if text else ''}normalised differences {self.normalised}"
+        return text
+
+    def matrix(self, k: int, q: int, rng: np.random.Generator) -> Symbols:
+        """Return q rows for each row of the difference matrices, each part dealt anew."""
+        add, t = addition_table(q), -(-k // q)
+        blocks = []
+        for n in self.parts:
+            part = difference_matrix(n, q)
+            assert part is not None
+            rows = part[rng.permutation(len(part))[:t]]
+            translated = add[rows[:, None, :], np.arange(q)[None, :, None]].reshape(t * q, n)
+            if self.normalised is not None:
+                translated = translated[rng.permutation(t * q)]
+            blocks.append(translated)
+        if self.inner is not None:
+            blocks.append(np.repeat(self.inner, q, axis=0))
+        if self.normalised is not None:
+            square = difference_matrix(self.normalised, q)
+            assert square is not None
+            blocks.append(_normalised(square, q)[rng.permutation(len(square))[: t * q]])
+            least = min(len(block) for block in blocks)
+            blocks = [block[:least] for block in blocks]
+        return np.concatenate(blocks, axis=1)
+
+
+def _normalised(matrix: Symbols, q: int) -> Symbols:
+    """Subtract the first column from all others, and leave it out."""
+    from ecoc.constructions.symmetric_symbols import subtraction_table
+
+    subtract = subtraction_table(q)
+    return subtract[matrix[:, 1:], matrix[:, :1]]
