@@ -15,7 +15,7 @@ from ecoc._checks import RandomState, check_int, check_number, check_random_stat
 from ecoc.bounds.symbol_problem import SymbolBoundProblem, balanced_separation
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.differences import addition_table, difference_matrix, difference_parts
-from ecoc.constructions.symmetric_symbols import Rotation, anneal_code
+from ecoc.constructions.symmetric_symbols import Rotation, anneal_code, invariant_columns
 
 __all__ = ["SymbolCode", "canonical_columns", "construct_symbols", "least_distance"]
 
@@ -25,8 +25,10 @@ _DEALS = 20
 """How often rows of blocks are dealt anew so that no two columns are the same."""
 _SWEEPS = 50
 """Moves for each entry, in the first try without symmetry."""
-_ROUNDS = ((200, 24), (1000, 8), (4000, 3))
-"""Moves for each entry that is held, and how many symmetries are tried, in each round."""
+_ROUNDS = ((60_000, 32), (300_000, 8), (1_200_000, 3))
+"""Moves of each try, and how many symmetries are tried, in each round."""
+_SHORTEST_RUN, _LONGEST_RUN = 20_000, 1000
+"""The least moves of a run, and the most for each entry that is held."""
 _HOPELESS = 12
 """From which energy on more time does not help."""
 _MAX_SPARE_ROWS, _MAX_SPARE_COLUMNS, _MAX_FIXED = 3, 4, 3
@@ -145,7 +147,7 @@ def construct_symbols(
         top = check_int("target_distance", target_distance, minimum=1)
     workshop = _Workshop(q, check_random_state(random_state), budget)
     for distance in range(top, 0, -1):
-        made = workshop.code(k, length, distance)
+        made = workshop.code(k, length, distance, light=False)
         if made is not None:
             return SymbolCode(made[0], least_distance(made[0]), made[1])
         if budget.is_late:
@@ -165,28 +167,49 @@ class _Workshop:
         self.budget = budget
         self.known: dict[tuple[int, int, int], Made | None] = {}
 
-    def code(self, k: int, length: int, distance: int) -> Made | None:
+    def code(self, k: int, length: int, distance: int, *, light: bool = True) -> Made | None:
         """A code of different columns with a least distance, and how it was made."""
         key = k, length, distance
-        if key not in self.known:
-            self.known[key] = self._make(k, length, distance)
+        if key not in self.known or (not light and self.known[key] is None):
+            self.known[key] = self._make(k, length, distance, light)
         return self.known[key]
 
     def _bound(self, k: int, length: int) -> int:
         """The averaging bound, whether or not there are so many different columns."""
         return length * balanced_separation(k, self.q) // comb(k, 2) if k > 1 else length
 
-    def _make(self, k: int, length: int, distance: int) -> Made | None:
+    def _make(self, k: int, length: int, distance: int, light: bool) -> Made | None:
         if k <= self.q:
             return self._merged(k, length, distance)
         if distance > self._bound(k, length):
             return None
-        made = self._annealed(k, length, distance, _SWEEPS)
+        made = self._annealed(k, length, distance)
         if made is None:
             made = self._structured(k, length, distance)
         if made is None:
-            made = self._symmetric(k, length, distance)
+            made = self._symmetric(k, length, distance, _ROUNDS[: 1 if light else 2])
+        if made is None:
+            made = self._joined(k, length, distance)
+        if made is None and not light:
+            made = self._symmetric(k, length, distance, _ROUNDS)
         return made
+
+    def _joined(self, k: int, length: int, distance: int) -> Made | None:
+        """Two codes side by side whose distances add up."""
+        for n in range(2, length // 2 + 1):
+            first, second = self._bound(k, n), self._bound(k, length - n)
+            if first + second < distance:
+                continue
+            left = self.code(k, n, first)
+            right = None if left is None else self.code(k, length - n, distance - first)
+            if left is None or right is None:
+                continue
+            for _ in range(_DEALS):
+                rows = self.rng.permutation(k)
+                matrix = np.concatenate([left[0], right[0][rows]], axis=1)
+                if _all_different(matrix):
+                    return matrix, f"{left[1]} beside {right[1]}"
+        return None
 
     # ------------------------------------------------------------------- no more rows than symbols
 
@@ -201,47 +224,60 @@ class _Workshop:
 
     # ------------------------------------------------------------------------------- annealing
 
-    def _annealed(self, k: int, length: int, distance: int, sweeps: int) -> Made | None:
-        matrix, _ = self._anneal(Rotation(k), length, distance, sweeps)
+    def _annealed(self, k: int, length: int, distance: int) -> Made | None:
+        """Anneal without symmetry."""
+        matrix, _ = self._anneal(_Try(0, Rotation(k), length, 0), distance, _SWEEPS * k * length)
         if matrix is None or not _all_different(matrix):
             return None
         return matrix, "annealing"
 
-    def _anneal(
-        self, rotation: Rotation, length: int, distance: int, sweeps: int
-    ) -> tuple[Symbols | None, int]:
-        if self.budget.is_spent:
-            return None, _HOPELESS
-        return anneal_code(
-            rotation,
-            length,
-            self.q,
-            distance,
-            seed=int(self.rng.integers(2**31)),
-            n_moves=sweeps * rotation.n_rows * length // rotation.order,
-            budget=self.budget,
-        )
+    def _anneal(self, trial: _Try, distance: int, n_moves: int) -> tuple[Symbols | None, int]:
+        """Anneal for so many moves, from new starts where the problem is small."""
+        held = trial.rotation.n_rows * trial.n_columns // trial.rotation.order
+        least = _HOPELESS
+        while n_moves > 0 and not self.budget.is_spent:
+            moves = min(n_moves, max(_SHORTEST_RUN, _LONGEST_RUN * held))
+            n_moves -= moves
+            beside = invariant_columns(trial.rotation, self.q, trial.n_beside, self.rng)
+            if beside is None:
+                break
+            matrix, energy = anneal_code(
+                trial.rotation,
+                trial.n_columns,
+                self.q,
+                distance,
+                seed=int(self.rng.integers(2**31)),
+                n_moves=moves,
+                budget=self.budget,
+                beside=beside,
+            )
+            least = min(least, energy)
+            if matrix is not None:
+                return matrix, 0
+        return None, least
 
-    def _symmetric(self, k: int, length: int, distance: int) -> Made | None:
+    def _symmetric(
+        self, k: int, length: int, distance: int, rounds: tuple[tuple[int, int], ...]
+    ) -> Made | None:
         """Anneal with symmetries, with some rows or columns more, which are then dropped.
 
         After each round the symmetries that came nearest get more time.
         """
-        tries = [(0, Rotation(k), length)]
-        tries += [(0, rotation, n) for rotation, n in self._symmetries(k, length, distance)]
-        for sweeps, n_tries in _ROUNDS:
+        tries = [_Try(0, Rotation(k), length, 0), *self._symmetries(k, length, distance)]
+        for n_moves, n_tries in rounds:
             results = []
-            for _, rotation, n in tries[:n_tries]:
-                matrix, energy = self._anneal(rotation, n, distance + n - length, sweeps)
+            for trial in tries[:n_tries]:
+                spare = trial.n_columns + trial.n_beside - length
+                matrix, energy = self._anneal(trial, distance + spare, n_moves)
                 cut = None if matrix is None else self._cut(matrix, k, length)
                 if cut is not None:
-                    return cut, f"symmetry of order {rotation.order}"
+                    return cut, f"symmetry of order {trial.rotation.order}"
                 if energy < _HOPELESS:
-                    results.append((energy, rotation, n))
-            tries = sorted(results, key=lambda item: item[0])
+                    results.append((energy, trial))
+            tries = [trial for _, trial in sorted(results, key=lambda item: item[0])]
         return None
 
-    def _symmetries(self, k: int, length: int, distance: int) -> list[tuple[Rotation, int]]:
+    def _symmetries(self, k: int, length: int, distance: int) -> list[_Try]:
         """The symmetries whose averaging bound leaves room, the most promising first."""
         found = []
         for rows in range(k, k + _MAX_SPARE_ROWS + 1):
@@ -252,11 +288,12 @@ class _Workshop:
                 if slack < 0:
                     continue
                 for order in range(2, min(rows, n) + 1):
-                    fixed = rows % order
-                    if n % order == 0 and fixed <= _MAX_FIXED:
-                        found.append((slack + 0.02 * min(order, 16), Rotation(rows, order, fixed), n))
-        found.sort(key=lambda item: -item[0])
-        return [(rotation, n) for _, rotation, n in found]
+                    fixed, beside = rows % order, n % order
+                    if fixed <= _MAX_FIXED and not (fixed and beside):
+                        value = slack + 0.02 * min(order, 16) - 0.005 * beside
+                        rotation = Rotation(rows, order, fixed)
+                        found.append(_Try(value, rotation, n - beside, beside))
+        return sorted(found, key=lambda trial: -trial.value)
 
     def _cut(self, matrix: Symbols, k: int, length: int) -> Symbols | None:
         """Keep some rows and columns such that columns stay different."""
@@ -323,6 +360,16 @@ class _Workshop:
         columns = self.rng.permutation(matrix.shape[1])[:length]
         cut = matrix[np.ix_(rows, columns)]
         return cut if _all_different(cut) else None
+
+
+@dataclass(frozen=True)
+class _Try:
+    """A symmetry with its columns, and with how many that it leaves as they are beside."""
+
+    value: float
+    rotation: Rotation
+    n_columns: int
+    n_beside: int
 
 
 @dataclass(frozen=True, eq=False)

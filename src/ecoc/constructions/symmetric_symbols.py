@@ -18,7 +18,13 @@ from ecoc._budget import Budget
 from ecoc.constructions import _symbol_annealing as kernels
 from ecoc.constructions.fields import galois_field, prime_power
 
-__all__ = ["Rotation", "anneal_code", "anneal_differences", "subtraction_table"]
+__all__ = [
+    "Rotation",
+    "anneal_code",
+    "anneal_differences",
+    "invariant_columns",
+    "subtraction_table",
+]
 
 Symbols = npt.NDArray[np.int64]
 
@@ -74,6 +80,47 @@ def _orbits(rotation: Rotation, ordered: bool) -> tuple[Symbols, Symbols]:
     orbits[off_diagonal] = inverse
     counts = np.bincount(inverse, minlength=names.size)
     return orbits, counts if ordered else counts // 2
+
+
+def invariant_columns(
+    rotation: Rotation, n_symbols: int, count: int, rng: np.random.Generator
+) -> Symbols | None:
+    """Draw different balanced columns that a symmetry only renames; None if there are too few.
+
+    The cycles of the rotation are dealt to c = q / e sets, and each set is split by the
+    places in the cycle modulo e, shifted for each cycle.
+
+    Examples
+    --------
+    >>> invariant_columns(Rotation(6, 3), 3, 1, np.random.default_rng(0)).T.tolist()
+    [[0, 1, 2, 2, 0, 1]]
+    """
+    k, m = rotation.n_rows, rotation.order
+    if count == 0:
+        return np.empty((k, 0), dtype=np.int64)
+    if rotation.n_fixed:
+        return None
+    t = k // m
+    moduli = [
+        e
+        for e in range(1, n_symbols + 1)
+        if n_symbols % e == 0 and m % e == 0 and t >= n_symbols // e
+        if m == e or t % (n_symbols // e) == 0
+    ]
+    if not moduli:
+        return None
+    cycles, places = np.divmod(np.arange(k), m)
+    found: dict[bytes, Symbols] = {}
+    for _ in range(20 * count):
+        e = moduli[rng.integers(len(moduli))]
+        sets = rng.permutation(np.arange(t) % (n_symbols // e))
+        shifts = rng.integers(e, size=t)
+        column = sets[cycles] * e + (places + shifts[cycles]) % e
+        _, first, inverse = np.unique(column, return_index=True, return_inverse=True)
+        found[first[inverse].tobytes()] = column
+        if len(found) == count:
+            return np.array(list(found.values())).T
+    return None
 
 
 def anneal_code(
@@ -197,6 +244,7 @@ def anneal_differences(
     seed: int,
     n_moves: int,
     budget: Budget,
+    twisted: bool = False,
 ) -> Symbols | None:
     """Look for a matrix over a group whose rows have each difference at most so often.
 
@@ -211,6 +259,10 @@ def anneal_differences(
         symmetry.
     seed, n_moves, budget
         As for :func:`anneal_code`.
+    twisted : bool, default=False
+        Whether the image of a column under the turn by g has i g added in place i of each
+        cycle, modulo the order of the group, which must be prime and divide that of the
+        rotation. There are no fixed rows then.
 
     Returns
     -------
@@ -230,14 +282,20 @@ def anneal_differences(
     steps = rotation.order // sizes
     limits = np.zeros(sizes.size, dtype=np.int64)
     limits[orbits] = np.broadcast_to(caps, (t, t))
+    places = np.arange(t) % rotation.order if twisted else np.zeros(t, dtype=np.int64)
+    # Turning two rows by h changes their difference by h (i - j): they are turned until i = 0.
+    offsets = (places[:, None] - places) * places[:, None] % order
     counts = np.zeros((sizes.size, order), dtype=np.int64)
     first, second = np.nonzero(~np.eye(t, dtype=bool))
+    which = orbits[first, second]
     for column in elements:
-        which = orbits[first, second]
-        np.add.at(counts, (which, subtract[column[first], column[second]]), steps[which])
+        found = subtract[subtract[column[first], column[second]], offsets[first, second]]
+        np.add.at(counts, (which, found), steps[which])
     energy = int((np.maximum(0, counts - limits[:, None]) ** 2).sum())
     energies = np.array([energy], dtype=np.int64)
-    differences = kernels.Differences(elements, subtract, orbits, counts, steps, limits)
+    differences = kernels.Differences(
+        elements, subtract, offsets, orbits, counts, steps, limits
+    )
     stream = np.array([rng.integers(2**63)], dtype=np.uint64)
     done = 0
     while done < n_moves and energies[0] and not budget.is_spent:
@@ -248,4 +306,6 @@ def anneal_differences(
         budget.spend(4 * made * t)
     if energies[0]:
         return None
-    return np.concatenate([column[rotation.images()] for column in elements]).T
+    turns = np.arange(rotation.order)[:, None]
+    images = [(column[rotation.images()] - turns * places) % order for column in elements]
+    return np.concatenate(images if twisted else [c[rotation.images()] for c in elements]).T
