@@ -1,6 +1,6 @@
 """Look for difference matrices by annealing, for the table in ecoc.constructions.differences.
 
-    python tools/find_difference_matrices.py Q COLUMNS ROWS [--seconds 60]
+    python tools/find_difference_matrices.py Q COLUMNS ROWS MOST [--seconds 60]
 
 Prints the entry for each matrix with more rows than the last, starting from ROWS.
 """
@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 
 from ecoc._budget import Budget
-from ecoc.constructions.differences import SEARCHED_MOVES
+from ecoc.constructions.differences import searched_moves
 from ecoc.constructions.symmetric_symbols import Rotation, anneal_differences
 
 
@@ -31,12 +31,16 @@ def main() -> None:
     parser.add_argument("q", type=int)
     parser.add_argument("columns", type=int)
     parser.add_argument("rows", type=int)
+    parser.add_argument("most", type=int, help="the most rows to look for")
     parser.add_argument("--seconds", type=float, default=60)
     args = parser.parse_args()
     ends, least, seed = time.monotonic() + args.seconds, args.rows, 0
-    while time.monotonic() < ends and least <= args.columns:
-        for rotation in rotations(args.columns, least, min(args.columns, least + 5)):
-            if rotation.n_rows < least:
+    while time.monotonic() < ends and least <= args.most:
+        # The larger a symmetry, the fewer entries there are to find.
+        for rotation in sorted(
+            rotations(args.columns, least, args.most), key=lambda r: (-r.order, r.n_fixed)
+        ):
+            if rotation.n_rows < least or time.monotonic() > ends:
                 continue
             found = anneal_differences(
                 rotation,
@@ -44,8 +48,8 @@ def main() -> None:
                 args.q,
                 args.columns // args.q,
                 seed=seed,
-                n_moves=SEARCHED_MOVES,
-                budget=Budget(deadline=ends),
+                n_moves=searched_moves(rotation, args.columns),
+                budget=Budget(),
             )
             if found is not None:
                 least = rotation.n_rows + 1

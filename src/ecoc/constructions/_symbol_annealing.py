@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._numba import inline, njit
+from ecoc._numba import njit
 
 __all__ = ["Columns", "Differences", "Distances", "Schedule", "anneal", "anneal_differences"]
 
@@ -66,15 +66,20 @@ class Differences(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """How the temperature falls: from `hot` to `cold`, over `total` moves of which `done` are."""
+    """How the temperature falls: from `hot` to `cold`, over `total` moves of which `done` are.
+
+    `changes` is the share of moves that give a row another symbol, and so change the sizes of
+    groups.
+    """
 
     hot: float
     cold: float
     total: int
     done: int
+    changes: float
 
 
-@inline
+@njit
 def _uniform(stream: Stream) -> float:
     # SplitMix64 (Steele, Lea & Flood 2014): a stream of its own, the same on every platform.
     stream[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -85,7 +90,7 @@ def _uniform(stream: Stream) -> float:
     return float(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@inline
+@njit
 def _shift(distances: Distances, penalties: Ints, orbit: int, sign: int) -> int:
     """Let a pair be separated once more or once less; return what the energy changes by."""
     old = distances.values[orbit]
@@ -127,6 +132,32 @@ def _exchange(
 
 
 @njit
+def _move(
+    columns: Columns, distances: Distances, penalties: Ints, move: tuple[int, int, int]
+) -> int:
+    """Give row p another symbol in a column; return the change of the energy."""
+    c, p, v = move
+    u = columns.symbols[c, p]
+    change = 0
+    # The last of its group takes the place of the row, which comes to the end of the other.
+    n, i = columns.sizes[c, u] - 1, columns.places[c, p]
+    last = columns.members[c, u, n]
+    columns.members[c, u, i] = last
+    columns.places[c, last] = i
+    columns.sizes[c, u] = n
+    for j in range(n):
+        change += _shift(distances, penalties, distances.orbits[p, columns.members[c, u, j]], 1)
+    n = columns.sizes[c, v]
+    for j in range(n):
+        change += _shift(distances, penalties, distances.orbits[p, columns.members[c, v, j]], -1)
+    columns.members[c, v, n] = p
+    columns.places[c, p] = n
+    columns.sizes[c, v] = n + 1
+    columns.symbols[c, p] = v
+    return change
+
+
+@njit
 def anneal(  # noqa: PLR0917  # numba takes arguments by position
     columns: Columns,
     distances: Distances,
@@ -137,12 +168,14 @@ def anneal(  # noqa: PLR0917  # numba takes arguments by position
     energies: Ints,
     best: Shorts,
 ) -> int:
-    """Exchange symbols for some moves; return how many were made.
+    """Exchange symbols, and change some, for some moves; return how many were made.
 
     `penalties` is what a distance costs, `energies` the present one and the least so far, and
     `best` the symbols at that. Stops at energy 0.
     """
     n_columns, k = columns.symbols.shape
+    n_symbols = columns.sizes.shape[1]
+    change_share = schedule.changes
     energy = energies[0]
     ratio = schedule.cold / schedule.hot
     temperature = schedule.hot
@@ -154,6 +187,19 @@ def anneal(  # noqa: PLR0917  # numba takes arguments by position
             temperature = schedule.hot * ratio ** ((schedule.done + step) / schedule.total)
         c = int(_uniform(stream) * n_columns)
         p = int(_uniform(stream) * k)
+        if _uniform(stream) < change_share:
+            old, new = columns.symbols[c, p], int(_uniform(stream) * n_symbols)
+            if new == old:
+                continue
+            change = _move(columns, distances, penalties, (c, p, new))
+            if change > 0 and _uniform(stream) >= np.exp(-change / temperature):
+                _move(columns, distances, penalties, (c, p, old))
+                continue
+            energy += change
+            if energy < energies[1]:
+                energies[1] = energy
+                best[:] = columns.symbols
+            continue
         r = int(_uniform(stream) * k)
         if columns.symbols[c, p] == columns.symbols[c, r]:
             continue
@@ -169,7 +215,7 @@ def anneal(  # noqa: PLR0917  # numba takes arguments by position
     return n_moves
 
 
-@inline
+@njit
 def _count(differences: Differences, orbit: int, element: int, sign: int) -> int:
     """Let a difference occur once more or once less; return what the energy changes by."""
     old = differences.counts[orbit, element] - differences.caps[orbit]

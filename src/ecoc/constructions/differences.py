@@ -25,26 +25,34 @@ __all__ = [
     "difference_matrix",
     "difference_parts",
     "is_difference_matrix",
+    "searched_moves",
 ]
 
 Symbols = npt.NDArray[np.int64]
 
 SEARCHED: dict[tuple[int, int], tuple[tuple[int, int, int, int], ...]] = {
-    (3, 6): ((6, 1, 0, 0),),
-    (3, 12): ((12, 3, 0, 0),),
-    (4, 8): ((8, 1, 0, 0),),
-    (4, 12): ((12, 3, 0, 0),),
-    (5, 10): ((10, 5, 0, 0),),
+    (3, 6): ((6, 1, 0, 1),),
+    (3, 12): ((12, 6, 0, 2),),
+    (3, 21): ((14, 7, 0, 13),),
+    (3, 24): ((13, 12, 1, 4),),
+    (3, 39): ((13, 13, 0, 11),),
+    (3, 42): ((14, 14, 0, 66),),
+    (3, 48): ((16, 16, 0, 5),),
+    (4, 8): ((8, 2, 0, 0),),
+    (4, 12): ((12, 3, 0, 8),),
+    (5, 10): ((10, 5, 0, 3),),
     (5, 15): ((6, 3, 0, 0),),
-    (6, 12): ((6, 3, 0, 0),),
-    (8, 16): ((8, 4, 0, 1),),
+    (6, 12): ((6, 3, 0, 4),),
     (10, 20): ((5, 5, 0, 0),),
 }
 """What annealing finds: for q and a number of columns, rows, order and fixed rows of the
 symmetry, and the seed; found by tools/find_difference_matrices.py."""
 
-SEARCHED_MOVES = 100_000
-"""How many moves each of the searches takes."""
+
+def searched_moves(rotation: Rotation, n_columns: int) -> int:
+    """Return how many moves a search for the table takes."""
+    return max(20_000, 150 * rotation.n_rows * n_columns // rotation.order)
+
 
 _LONGEST = 128
 
@@ -127,13 +135,14 @@ def _searched(n: int, q: int) -> Symbols | None:
     recipes = SEARCHED.get((q, n), ())
     best = None
     for rows, turn, fixed, seed in recipes:
+        rotation = Rotation(rows, turn, fixed)
         matrix = anneal_differences(
-            Rotation(rows, turn, fixed),
+            rotation,
             n,
             q,
             n // q,
             seed=seed,
-            n_moves=SEARCHED_MOVES,
+            n_moves=searched_moves(rotation, n),
             budget=Budget(),
         )
         if matrix is not None and (best is None or len(matrix) > len(best)):

@@ -17,7 +17,13 @@ from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.differences import addition_table, difference_matrix, difference_parts
 from ecoc.constructions.symmetric_symbols import Rotation, anneal_code, invariant_columns
 
-__all__ = ["SymbolCode", "canonical_columns", "construct_symbols", "least_distance"]
+__all__ = [
+    "SymbolCode",
+    "canonical_columns",
+    "construct_symbols",
+    "has_different_columns",
+    "least_distance",
+]
 
 Symbols = npt.NDArray[np.int64]
 
@@ -29,6 +35,8 @@ _ROUNDS = ((60_000, 32), (300_000, 8), (1_200_000, 3))
 """Moves of each try, and how many symmetries are tried, in each round."""
 _SHORTEST_RUN, _LONGEST_RUN = 20_000, 1000
 """The least moves of a run, and the most for each entry that is held."""
+_CHANGES = 0.25
+"""In every second run: the share of moves that change the sizes of groups."""
 _HOPELESS = 12
 """From which energy on more time does not help."""
 _MAX_SPARE_ROWS, _MAX_SPARE_COLUMNS, _MAX_FIXED = 3, 4, 3
@@ -88,7 +96,14 @@ def canonical_columns(matrix: Symbols) -> Symbols:
     return renamed
 
 
-def _all_different(matrix: Symbols) -> bool:
+def has_different_columns(matrix: Symbols) -> bool:
+    """Tell whether no column is constant and no two are equal up to renaming symbols.
+
+    Examples
+    --------
+    >>> has_different_columns(np.array([[0, 1], [1, 0]]))
+    False
+    """
     columns = canonical_columns(matrix)
     if (columns.max(axis=0) == 0).any():
         return False
@@ -207,7 +222,7 @@ class _Workshop:
             for _ in range(_DEALS):
                 rows = self.rng.permutation(k)
                 matrix = np.concatenate([left[0], right[0][rows]], axis=1)
-                if _all_different(matrix):
+                if has_different_columns(matrix):
                     return matrix, f"{left[1]} beside {right[1]}"
         return None
 
@@ -227,14 +242,14 @@ class _Workshop:
     def _annealed(self, k: int, length: int, distance: int) -> Made | None:
         """Anneal without symmetry."""
         matrix, _ = self._anneal(_Try(0, Rotation(k), length, 0), distance, _SWEEPS * k * length)
-        if matrix is None or not _all_different(matrix):
+        if matrix is None or not has_different_columns(matrix):
             return None
         return matrix, "annealing"
 
     def _anneal(self, trial: _Try, distance: int, n_moves: int) -> tuple[Symbols | None, int]:
         """Anneal for so many moves, from new starts where the problem is small."""
         held = trial.rotation.n_rows * trial.n_columns // trial.rotation.order
-        least = _HOPELESS
+        least, runs = _HOPELESS, 0
         while n_moves > 0 and not self.budget.is_spent:
             moves = min(n_moves, max(_SHORTEST_RUN, _LONGEST_RUN * held))
             n_moves -= moves
@@ -250,7 +265,9 @@ class _Workshop:
                 n_moves=moves,
                 budget=self.budget,
                 beside=beside,
+                changes=_CHANGES if runs % 2 else 0.0,
             )
+            runs += 1
             least = min(least, energy)
             if matrix is not None:
                 return matrix, 0
@@ -301,7 +318,7 @@ class _Workshop:
             rows = self.rng.permutation(len(matrix))[:k]
             columns = self.rng.permutation(matrix.shape[1])[:length]
             cut = matrix[np.ix_(rows, columns)]
-            if _all_different(cut):
+            if has_different_columns(cut):
                 return cut
         return None
 
@@ -359,7 +376,7 @@ class _Workshop:
         rows = self.rng.permutation(len(matrix))[:k]
         columns = self.rng.permutation(matrix.shape[1])[:length]
         cut = matrix[np.ix_(rows, columns)]
-        return cut if _all_different(cut) else None
+        return cut if has_different_columns(cut) else None
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ Symbols = npt.NDArray[np.int64]
 
 _HOT, _COLD = 0.4, 0.12
 """Temperatures for violations of 1; most of the way to a solution is along plateaus."""
-_HOT_DIFFERENCES, _COLD_DIFFERENCES = 1.5, 0.2
+_HOT_DIFFERENCES, _COLD_DIFFERENCES = 0.9, 0.25
 _CHUNK = 1 << 15
 """Moves between two looks at the clock."""
 
@@ -133,6 +133,8 @@ def anneal_code(
     n_moves: int,
     budget: Budget,
     beside: Symbols | None = None,
+    start: Symbols | None = None,
+    changes: float = 0.0,
 ) -> tuple[Symbols | None, int]:
     """Look for a code of balanced columns with a row distance.
 
@@ -151,6 +153,10 @@ def anneal_code(
     beside : ndarray of shape (k, some), optional
         Columns that the symmetry leaves as they are but for names of symbols. They stand
         beside the others and count for the distance.
+    start : ndarray of shape (k, n_columns / order), optional
+        One column of each orbit to begin with.
+    changes : float, default=0
+        The share of moves that change the sizes of groups.
 
     Returns
     -------
@@ -170,7 +176,10 @@ def anneal_code(
     k, q = rotation.n_rows, n_symbols
     rng = np.random.default_rng(seed)
     n_held = n_columns // rotation.order
-    symbols = np.array([rng.permutation(np.arange(k) % q) for _ in range(n_held)])
+    if start is None:
+        symbols = np.array([rng.permutation(np.arange(k) % q) for _ in range(n_held)])
+    else:
+        symbols = np.ascontiguousarray(start.T)
     columns = _columns(symbols, q)
     orbits, counts = _orbits(rotation, False)
     steps = rotation.order // counts
@@ -193,7 +202,7 @@ def anneal_code(
     stream = np.array([rng.integers(2**63)], dtype=np.uint64)
     done = 0
     while done < n_moves and energies[0] and not budget.is_spent:
-        schedule = kernels.Schedule(_HOT, _COLD, n_moves, done)
+        schedule = kernels.Schedule(_HOT, _COLD, n_moves, done, changes)
         moves = min(_CHUNK, n_moves - done)
         made = kernels.anneal(columns, distances, table, schedule, moves, stream, energies, best)
         done += made
@@ -293,13 +302,11 @@ def anneal_differences(
         np.add.at(counts, (which, found), steps[which])
     energy = int((np.maximum(0, counts - limits[:, None]) ** 2).sum())
     energies = np.array([energy], dtype=np.int64)
-    differences = kernels.Differences(
-        elements, subtract, offsets, orbits, counts, steps, limits
-    )
+    differences = kernels.Differences(elements, subtract, offsets, orbits, counts, steps, limits)
     stream = np.array([rng.integers(2**63)], dtype=np.uint64)
     done = 0
     while done < n_moves and energies[0] and not budget.is_spent:
-        schedule = kernels.Schedule(_HOT_DIFFERENCES, _COLD_DIFFERENCES, n_moves, done)
+        schedule = kernels.Schedule(_HOT_DIFFERENCES, _COLD_DIFFERENCES, n_moves, done, 0.0)
         moves = min(_CHUNK, n_moves - done)
         made = kernels.anneal_differences(differences, schedule, moves, stream, energies)
         done += made

@@ -1,0 +1,265 @@
+"""Local search for codebooks of several symbols, by exchanges inside balanced columns.
+
+A run asks for one row distance. The search asks for the bound first, then for less until a
+run succeeds. Two symbols of a column are exchanged at a time, so that groups keep their sizes.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc._budget import Budget
+from ecoc._checks import RandomState, check_int, check_number, check_random_state
+from ecoc.bounds.symbol_problem import SymbolBoundProblem
+from ecoc.bounds.symbols import best_symbol_bound
+from ecoc.constructions.symbols import has_different_columns, least_distance
+from ecoc.constructions.symmetric_symbols import Rotation, anneal_code
+
+__all__ = [
+    "SymbolSearchResult",
+    "column_distance",
+    "least_column_distance",
+    "least_eigenvalue",
+    "search_symbols",
+    "separate_columns",
+]
+
+Symbols = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class SymbolSearchResult:
+    """What a search found.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (k, L) or None
+        The best codebook of different columns; None if there was none.
+    distance : int
+        Its least row distance; 0 without a codebook.
+    n_runs : int
+        How many runs were made.
+    seconds : float
+        How long it took.
+    """
+
+    matrix: Symbols | None
+    distance: int
+    n_runs: int
+    seconds: float
+
+
+def search_symbols(
+    n_classes: int,
+    n_columns: int,
+    n_symbols: int,
+    *,
+    bound: int | None = None,
+    at_least: int = 1,
+    n_starts: int = 3,
+    n_moves: int = 1_500_000,
+    time_limit: float | None = None,
+    work_limit: float | None = None,
+    random_state: RandomState = None,
+    start: npt.ArrayLike | None = None,
+) -> SymbolSearchResult:
+    """Search for a codebook of several symbols; nothing is proved about it.
+
+    Parameters
+    ----------
+    n_classes, n_columns, n_symbols : int
+        The size, k x L, and the number of symbols, q.
+    bound : int, optional
+        The row distance that is asked for first; by default the least upper bound.
+    at_least : int, default=1
+        The least row distance that is of any use.
+    n_starts, n_moves : int
+        Runs for each distance, and exchanges of each run.
+    time_limit : float, optional
+        Seconds. Without it the result depends on the seed alone.
+    work_limit : float, optional
+        How many distances of pairs all runs together may look at.
+    random_state : int, Generator or None
+        The seed.
+    start : array of shape (k, L), optional
+        A codebook to improve on; the first run for each distance begins with it.
+
+    Examples
+    --------
+    >>> found = search_symbols(12, 11, 3, random_state=0)
+    >>> found.distance, least_distance(found.matrix)
+    (8, 8)
+    """
+    k = check_int("n_classes", n_classes, minimum=2)
+    n = check_int("n_columns", n_columns, minimum=1)
+    q = check_int("n_symbols", n_symbols, minimum=2)
+    check_int("n_starts", n_starts, minimum=1)
+    check_int("n_moves", n_moves, minimum=1)
+    budget = Budget()
+    began = time.monotonic()
+    if time_limit is not None:
+        budget.deadline = began + check_number("time_limit", time_limit, minimum=0)
+    if work_limit is not None:
+        budget.work = check_number("work_limit", work_limit, minimum=0)
+    rng = check_random_state(random_state)
+    best = None if start is None else np.array(start, dtype=np.int64)
+    begin = best
+    reached = 0 if best is None else least_distance(best)
+    top = best_symbol_bound(SymbolBoundProblem(k, n, q)).value if bound is None else bound
+    runs = 0
+    for goal in range(top, max(reached, at_least - 1), -1):
+        found = None
+        for number in range(n_starts):
+            if budget.is_spent:
+                break
+            runs += 1
+            matrix, _ = anneal_code(
+                Rotation(k),
+                n,
+                q,
+                goal,
+                seed=int(rng.integers(2**31)),
+                n_moves=n_moves,
+                budget=budget,
+                start=begin if number == 0 else None,
+            )
+            if matrix is not None and has_different_columns(matrix):
+                found = matrix
+                break
+        if found is not None:
+            best, reached = found, goal
+            break
+    if best is not None:
+        reached = least_distance(best)
+    return SymbolSearchResult(best, reached, runs, time.monotonic() - began)
+
+
+def column_distance(first: npt.ArrayLike, second: npt.ArrayLike) -> int:
+    """Return how many classes must change their symbol to make one column of another.
+
+    Names of symbols do not count: the largest matching of the symbols of one column with
+    those of the other, by the classes that have both, is an assignment problem.
+
+    Examples
+    --------
+    >>> column_distance([0, 0, 1, 1, 2], [2, 2, 0, 1, 1])
+    1
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    a, b = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+    q = int(max(a.max(), b.max())) + 1
+    table = np.bincount(a * q + b, minlength=q * q).reshape(q, q)
+    rows, columns = linear_sum_assignment(table, maximize=True)
+    return int(a.size - table[rows, columns].sum())
+
+
+def least_column_distance(matrix: Symbols) -> int:
+    """Return the least distance of two columns up to renaming; k for a single column.
+
+    Examples
+    --------
+    >>> least_column_distance(np.array([[0, 1], [0, 2], [1, 0], [1, 0]]))
+    1
+    """
+    n = matrix.shape[1]
+    return min(
+        (column_distance(matrix[:, i], matrix[:, j]) for i in range(n) for j in range(i)),
+        default=len(matrix),
+    )
+
+
+def least_eigenvalue(matrix: Symbols) -> float:
+    """Return the least eigenvalue of N N^T on vectors of sum 0, N the incidence of symbols.
+
+    N has a row for each class and a column for each symbol of each column. Probabilities of
+    classes follow from those of symbols only if this is positive; it is at most the least
+    row distance.
+
+    Examples
+    --------
+    >>> matrix = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]])
+    >>> round(least_eigenvalue(matrix), 9)
+    2.0
+    """
+    agreements = (matrix[:, None, :] == matrix[None, :, :]).sum(axis=2).astype(np.float64)
+    k = len(matrix)
+    # A basis of the vectors of sum 0: the other left singular vectors of the all-one vector.
+    basis = np.linalg.svd(np.ones((k, 1)))[0][:, 1:]
+    return float(np.linalg.eigvalsh(basis.T @ agreements @ basis)[0])
+
+
+def separate_columns(
+    matrix: Symbols,
+    min_column_distance: int,
+    *,
+    random_state: RandomState = None,
+    n_moves: int = 2_000,
+    budget: Budget | None = None,
+) -> Symbols:
+    """Exchange symbols such that columns come further apart and no row distance falls too low.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (k, L)
+        A codebook; its least row distance is kept.
+    min_column_distance : int
+        The least distance of columns that is wanted; where it is reached the search ends.
+    random_state : int, Generator or None
+        The seed.
+    n_moves : int
+        How many exchanges are tried.
+    budget : Budget, optional
+        Pays one unit for each pair of columns that is compared.
+
+    Returns
+    -------
+    ndarray of shape (k, L)
+        A codebook that is at least as good.
+
+    Examples
+    --------
+    >>> matrix = np.array([[0, 0, 1], [0, 0, 2], [1, 1, 0], [1, 2, 1], [2, 1, 2], [2, 2, 0]])
+    >>> least_distance(matrix), least_column_distance(matrix)
+    (2, 2)
+    """
+    rng = check_random_state(random_state)
+    spent = Budget() if budget is None else budget
+    code = np.array(matrix, dtype=np.int64)
+    k, n = code.shape
+    wanted = least_distance(code)
+    rows = (code[:, None, :] != code[None, :, :]).sum(axis=2)
+    apart = np.full((n, n), k, dtype=np.int64)
+    for i in range(n):
+        for j in range(i):
+            apart[i, j] = apart[j, i] = column_distance(code[:, i], code[:, j])
+    for _ in range(n_moves):
+        least = apart.min()
+        if n < 2 or least >= min_column_distance or spent.is_spent:
+            break
+        close = np.argwhere(apart == least)
+        c = int(close[rng.integers(len(close))][0])
+        p, r = rng.integers(k, size=2)
+        if code[p, c] == code[r, c]:
+            continue
+        column = code[:, c].copy()
+        column[p], column[r] = column[r], column[p]
+        change = (column[:, None] != column).astype(np.int64)
+        change -= code[:, c, None] != code[:, c]
+        if (rows + change + wanted * np.eye(k, dtype=np.int64)).min() < wanted:
+            continue
+        new = np.array([column_distance(column, code[:, j]) for j in range(n)])
+        new[c] = k
+        spent.spend(n)
+        if (new.min(), -(new == new.min()).sum()) >= (
+            apart[c].min(),
+            -(apart[c] == apart[c].min()).sum(),
+        ):
+            code[:, c] = column
+            rows += change
+            apart[c] = apart[:, c] = new
+    return code
