@@ -31,7 +31,7 @@ _DEALS = 20
 """How often rows of blocks are dealt anew so that no two columns are the same."""
 _SWEEPS = 50
 """Moves for each entry, in the first try without symmetry."""
-_ROUNDS = ((60_000, 32), (300_000, 8), (1_200_000, 3))
+_ROUNDS = ((40_000, 48), (200_000, 12), (1_000_000, 4), (3_000_000, 2))
 """Moves of each try, and how many symmetries are tried, in each round."""
 _SHORTEST_RUN, _LONGEST_RUN = 20_000, 1000
 """The least moves of a run, and the most for each entry that is held."""
@@ -39,7 +39,9 @@ _CHANGES = 0.25
 """In every second run: the share of moves that change the sizes of groups."""
 _HOPELESS = 12
 """From which energy on more time does not help."""
-_MAX_SPARE_ROWS, _MAX_SPARE_COLUMNS, _MAX_FIXED = 3, 4, 3
+_FINISHED, _FINISHING_MOVES, _FINISHING_HEAT = 2, 300_000, 0.2
+"""How many near misses are annealed without symmetry, for how long, and how hot."""
+_MAX_SPARE_ROWS, _MAX_SPARE_COLUMNS, _MAX_FIXED = 4, 4, 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,16 +243,17 @@ class _Workshop:
 
     def _annealed(self, k: int, length: int, distance: int) -> Made | None:
         """Anneal without symmetry."""
-        matrix, _ = self._anneal(_Try(0, Rotation(k), length, 0), distance, _SWEEPS * k * length)
-        if matrix is None or not has_different_columns(matrix):
+        trial = _Try(0, Rotation(k), length, 0)
+        matrix, energy = self._anneal(trial, distance, _SWEEPS * k * length)
+        if matrix is None or energy or not has_different_columns(matrix):
             return None
         return matrix, "annealing"
 
     def _anneal(self, trial: _Try, distance: int, n_moves: int) -> tuple[Symbols | None, int]:
         """Anneal for so many moves, from new starts where the problem is small."""
         held = trial.rotation.n_rows * trial.n_columns // trial.rotation.order
-        least, runs = _HOPELESS, 0
-        while n_moves > 0 and not self.budget.is_spent:
+        best, least, runs = None, _HOPELESS, 0
+        while n_moves > 0 and least and not self.budget.is_spent:
             moves = min(n_moves, max(_SHORTEST_RUN, _LONGEST_RUN * held))
             n_moves -= moves
             beside = invariant_columns(trial.rotation, self.q, trial.n_beside, self.rng)
@@ -268,31 +271,55 @@ class _Workshop:
                 changes=_CHANGES if runs % 2 else 0.0,
             )
             runs += 1
-            least = min(least, energy)
-            if matrix is not None:
-                return matrix, 0
-        return None, least
+            if energy < least:
+                best, least = matrix, energy
+        return best, least
 
     def _symmetric(
         self, k: int, length: int, distance: int, rounds: tuple[tuple[int, int], ...]
     ) -> Made | None:
         """Anneal with symmetries, with some rows or columns more, which are then dropped.
 
-        After each round the symmetries that came nearest get more time.
+        After each round the symmetries that came nearest get more time. In the end what came
+        nearest is annealed without its symmetry.
         """
         tries = [_Try(0, Rotation(k), length, 0), *self._symmetries(k, length, distance)]
+        near: list[tuple[int, _Try, Symbols]] = []
         for n_moves, n_tries in rounds:
             results = []
             for trial in tries[:n_tries]:
                 spare = trial.n_columns + trial.n_beside - length
                 matrix, energy = self._anneal(trial, distance + spare, n_moves)
-                cut = None if matrix is None else self._cut(matrix, k, length)
+                if matrix is None:
+                    continue
+                cut = None if energy else self._cut(matrix, k, length)
                 if cut is not None:
                     return cut, f"symmetry of order {trial.rotation.order}"
-                if energy < _HOPELESS:
-                    results.append((energy, trial))
-            tries = [trial for _, trial in sorted(results, key=lambda item: item[0])]
+                results.append((energy, trial, matrix))
+            near = sorted(results, key=lambda item: item[0])
+            tries = [trial for _, trial, _ in near]
+        for _, trial, matrix in near[:_FINISHED]:
+            made = self._finished(matrix, k, length, distance)
+            if made is not None:
+                return made, f"symmetry of order {trial.rotation.order}, finished by annealing"
         return None
+
+    def _finished(self, matrix: Symbols, k: int, length: int, distance: int) -> Symbols | None:
+        """Drop the rows and columns that are too many, and anneal the rest."""
+        rows = self.rng.permutation(len(matrix))[:k]
+        columns = self.rng.permutation(matrix.shape[1])[:length]
+        code, energy = anneal_code(
+            Rotation(k),
+            length,
+            self.q,
+            distance,
+            seed=int(self.rng.integers(2**31)),
+            n_moves=_FINISHING_MOVES,
+            budget=self.budget,
+            start=matrix[np.ix_(rows, columns)],
+            hot=_FINISHING_HEAT,
+        )
+        return None if energy or not has_different_columns(code) else code
 
     def _symmetries(self, k: int, length: int, distance: int) -> list[_Try]:
         """The symmetries whose averaging bound leaves room, the most promising first."""

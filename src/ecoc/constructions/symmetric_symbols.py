@@ -135,7 +135,8 @@ def anneal_code(
     beside: Symbols | None = None,
     start: Symbols | None = None,
     changes: float = 0.0,
-) -> tuple[Symbols | None, int]:
+    hot: float = _HOT,
+) -> tuple[Symbols, int]:
     """Look for a code of balanced columns with a row distance.
 
     Parameters
@@ -157,13 +158,16 @@ def anneal_code(
         One column of each orbit to begin with.
     changes : float, default=0
         The share of moves that change the sizes of groups.
+    hot : float
+        The temperature at the beginning.
 
     Returns
     -------
-    matrix : ndarray of shape (k, n_columns) or None
-        None if no such code was found.
+    matrix : ndarray of shape (k, n_columns) and what stands beside
+        The best that was seen.
     energy : int
-        The least energy seen: the sum, over orbits of pairs, of the squares of what lacks.
+        Its energy: the sum, over orbits of pairs, of the squares of what lacks; 0 for a code
+        of the distance.
 
     Examples
     --------
@@ -202,16 +206,14 @@ def anneal_code(
     stream = np.array([rng.integers(2**63)], dtype=np.uint64)
     done = 0
     while done < n_moves and energies[0] and not budget.is_spent:
-        schedule = kernels.Schedule(_HOT, _COLD, n_moves, done, changes)
+        schedule = kernels.Schedule(hot, _COLD, n_moves, done, changes)
         moves = min(_CHUNK, n_moves - done)
         made = kernels.anneal(columns, distances, table, schedule, moves, stream, energies, best)
         done += made
         budget.spend(2 * made * k)
-    if energies[0]:
-        return None, int(energies[1])
-    held = columns.symbols.astype(np.int64)
+    held = best.astype(np.int64)
     images = [column[rotation.images()] for column in held]
-    return np.concatenate([*images, beside.T]).T, 0
+    return np.concatenate([*images, beside.T]).T, int(energies[1])
 
 
 def _columns(symbols: Symbols, q: int) -> kernels.Columns:

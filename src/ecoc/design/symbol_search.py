@@ -117,7 +117,7 @@ def search_symbols(
             if budget.is_spent:
                 break
             runs += 1
-            matrix, _ = anneal_code(
+            matrix, energy = anneal_code(
                 Rotation(k),
                 n,
                 q,
@@ -127,7 +127,7 @@ def search_symbols(
                 budget=budget,
                 start=begin if number == 0 else None,
             )
-            if matrix is not None and has_different_columns(matrix):
+            if not energy and has_different_columns(matrix):
                 found = matrix
                 break
         if found is not None:
