@@ -25,7 +25,8 @@ import numpy as np
 from ecoc.bounds.checking.symbols import check_symbol_bound
 from ecoc.bounds.symbol_problem import SymbolBoundProblem
 from ecoc.bounds.symbols import best_symbol_bound
-from ecoc.constructions.symbols import construct_symbols, has_different_columns, least_distance
+from ecoc.constructions.symbol_measures import has_different_columns, least_distance
+from ecoc.constructions.symbols import construct_symbols
 from ecoc.design.programs.partitions import build_partition_program
 from ecoc.design.solvers import solve
 from ecoc.design.symbol_search import search_symbols
@@ -39,12 +40,7 @@ Cell = tuple[int, int, int]
 
 def grid(classes: range) -> list[Cell]:
     """The cells (k, L, q)."""
-    return [
-        (k, n, q)
-        for k in classes
-        for q in SYMBOLS
-        for n in range((k + 1) // 2 + 1, 2 * k + 1)
-    ]
+    return [(k, n, q) for k in classes for q in SYMBOLS for n in range((k + 1) // 2 + 1, 2 * k + 1)]
 
 
 def measure(cell: Cell) -> dict[str, object]:
@@ -96,7 +92,9 @@ def report(results: list[dict[str, object]]) -> None:
         total = sum(gaps.values())
         if total:
             share = f"{gaps[0]:>6} ({gaps[0] / total:.1%})"
-            print(f"{'all' if q is None else q:>3} {total:>6} {share:>15} {gaps[1]:>10} {gaps[2]:>5}")
+            print(
+                f"{'all' if q is None else q:>3} {total:>6} {share:>15} {gaps[1]:>10} {gaps[2]:>5}"
+            )
     print(f"seconds: mean {seconds.mean():.2f}, largest {seconds.max():.1f}")
     ground = Counter(str(r["ground"]) for r in results if short[tuple(r["cell"])] == 0)  # type: ignore[arg-type]
     print("bounds:", ", ".join(f"{name} {count}" for name, count in ground.most_common()))

@@ -35,9 +35,11 @@ SEARCHED: dict[tuple[int, int], tuple[tuple[int, int, int, int], ...]] = {
     (3, 12): ((12, 6, 0, 2),),
     (3, 21): ((14, 7, 0, 13),),
     (3, 24): ((13, 12, 1, 4),),
+    (3, 30): ((15, 15, 0, 224),),
     (3, 39): ((13, 13, 0, 11),),
-    (3, 42): ((14, 14, 0, 66),),
+    (3, 42): ((15, 14, 1, 682),),
     (3, 48): ((16, 16, 0, 5),),
+    (3, 51): ((17, 17, 0, 221),),
     (4, 8): ((8, 2, 0, 0),),
     (4, 12): ((12, 3, 0, 8),),
     (5, 10): ((10, 5, 0, 3),),
@@ -150,15 +152,23 @@ def _searched(n: int, q: int) -> Symbols | None:
     return best
 
 
-@lru_cache(maxsize=1024)
-def difference_parts(n_rows: int, n_columns: int, order: int) -> tuple[int, ...] | None:
-    """Return lengths of difference matrices of enough rows that add up; None if there are none.
+def difference_parts(n_rows: int, n_columns: int, order: int) -> tuple[Symbols, ...] | None:
+    """Return difference matrices of enough rows whose columns add up; None if there are none.
 
     Examples
     --------
-    >>> difference_parts(12, 30, 3)
-    (18, 12)
+    >>> [part.shape for part in difference_parts(12, 33, 3)]
+    [(14, 21), (12, 12)]
     """
+    lengths = _part_lengths(n_rows, n_columns, order)
+    if lengths is None:
+        return None
+    matrices = [difference_matrix(n, order) for n in lengths]
+    return tuple(matrix for matrix in matrices if matrix is not None)
+
+
+@lru_cache(maxsize=4096)
+def _part_lengths(n_rows: int, n_columns: int, order: int) -> tuple[int, ...] | None:
     if n_columns == 0:
         return ()
     for n in range(min(n_columns, _LONGEST), 0, -1):
@@ -166,7 +176,7 @@ def difference_parts(n_rows: int, n_columns: int, order: int) -> tuple[int, ...]
             matrix = difference_matrix(n, order)
             if matrix is None or len(matrix) < n_rows:
                 continue
-            rest = difference_parts(n_rows, n_columns - n, order)
+            rest = _part_lengths(n_rows, n_columns - n, order)
             if rest is not None:
                 return (n, *rest)
     return None

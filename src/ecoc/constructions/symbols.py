@@ -14,16 +14,12 @@ from ecoc._budget import Budget
 from ecoc._checks import RandomState, check_int, check_number, check_random_state
 from ecoc.bounds.symbol_problem import SymbolBoundProblem, balanced_separation
 from ecoc.bounds.symbols import best_symbol_bound
-from ecoc.constructions.differences import addition_table, difference_matrix, difference_parts
+from ecoc.constructions.differences import difference_matrix, difference_parts
+from ecoc.constructions.symbol_blocks import DifferenceBlocks
+from ecoc.constructions.symbol_measures import has_different_columns, least_distance
 from ecoc.constructions.symmetric_symbols import Rotation, anneal_code, invariant_columns
 
-__all__ = [
-    "SymbolCode",
-    "canonical_columns",
-    "construct_symbols",
-    "has_different_columns",
-    "least_distance",
-]
+__all__ = ["SymbolCode", "construct_symbols"]
 
 Symbols = npt.NDArray[np.int64]
 
@@ -63,55 +59,6 @@ class SymbolCode:
     method: str
 
 
-def least_distance(matrix: Symbols) -> int:
-    """Return the least number of places in which two rows differ.
-
-    Examples
-    --------
-    >>> least_distance(np.array([[0, 1, 2], [0, 2, 1], [1, 1, 1]]))
-    2
-    """
-    return min(
-        (int((matrix[i + 1 :] != row).sum(axis=1).min()) for i, row in enumerate(matrix[:-1])),
-        default=matrix.shape[1],
-    )
-
-
-def canonical_columns(matrix: Symbols) -> Symbols:
-    """Rename the symbols of each column in the order in which they first occur.
-
-    Examples
-    --------
-    >>> canonical_columns(np.array([[2, 0], [0, 1], [2, 0]])).tolist()
-    [[0, 0], [1, 1], [0, 0]]
-    """
-    k, n = matrix.shape
-    firsts = np.empty((k, n), dtype=np.int64)
-    # Each entry becomes the first row with its symbol, then these rows are counted up.
-    for p in range(k - 1, -1, -1):
-        firsts[p] = p
-        later = matrix[p + 1 :] == matrix[p]
-        firsts[p + 1 :][later] = p
-    new = firsts == np.arange(k)[:, None]
-    ranks = np.cumsum(new, axis=0) - 1
-    renamed: Symbols = np.take_along_axis(ranks, firsts, axis=0)
-    return renamed
-
-
-def has_different_columns(matrix: Symbols) -> bool:
-    """Tell whether no column is constant and no two are equal up to renaming symbols.
-
-    Examples
-    --------
-    >>> has_different_columns(np.array([[0, 1], [1, 0]]))
-    False
-    """
-    columns = canonical_columns(matrix)
-    if (columns.max(axis=0) == 0).any():
-        return False
-    return bool(np.unique(columns, axis=1).shape[1] == matrix.shape[1])
-
-
 def construct_symbols(
     n_classes: int,
     n_columns: int,
@@ -144,9 +91,9 @@ def construct_symbols(
 
     Examples
     --------
-    >>> code = construct_symbols(45, 75, 3, random_state=0)
+    >>> code = construct_symbols(45, 79, 3, random_state=0)
     >>> code.distance, code.method
-    (51, 'differences 27+24 and a code of 15 rows')
+    (53, 'differences 54 and a code of 15 rows')
     """
     k = check_int("n_classes", n_classes, minimum=2)
     length = check_int("n_columns", n_columns, minimum=1)
@@ -342,10 +289,8 @@ class _Workshop:
     def _cut(self, matrix: Symbols, k: int, length: int) -> Symbols | None:
         """Keep some rows and columns such that columns stay different."""
         for _ in range(_DEALS):
-            rows = self.rng.permutation(len(matrix))[:k]
-            columns = self.rng.permutation(matrix.shape[1])[:length]
-            cut = matrix[np.ix_(rows, columns)]
-            if has_different_columns(cut):
+            cut = self._cut_once(matrix, k, length)
+            if cut is not None:
                 return cut
         return None
 
@@ -365,7 +310,7 @@ class _Workshop:
                     return None
         return None
 
-    def _plans(self, k: int, n: int, d: int) -> Iterator[_Plan]:
+    def _plans(self, k: int, n: int, d: int) -> Iterator[DifferenceBlocks]:
         q, t = self.q, -(-k // self.q)
         for long in range(q, n + 1, q):
             # Rows come in groups of q that differ in all of these columns and in no other.
@@ -380,7 +325,7 @@ class _Workshop:
             inner = self.code(t, short, max(wanted, 1)) if short and t > 1 else None
             if short and inner is None:
                 continue
-            yield _Plan(parts, None, None if inner is None else inner[0])
+            yield DifferenceBlocks(parts, inner=None if inner is None else inner[0])
         for order in range(-(-k // q) * q, n + 2, q):
             # The rows of a normalised matrix less its constant column.
             rest = n - order + 1
@@ -389,14 +334,14 @@ class _Workshop:
             matrix = difference_matrix(order, q)
             parts = difference_parts(t, rest, q)
             if matrix is not None and len(matrix) >= k and parts is not None:
-                yield _Plan(parts, order, None)
+                yield DifferenceBlocks(parts, normalised=matrix)
 
-    def _deal(self, plan: _Plan, k: int, length: int) -> Made | None:
+    def _deal(self, blocks: DifferenceBlocks, k: int, length: int) -> Made | None:
         """Give the classes rows of the blocks until no two columns are the same."""
         for _ in range(_DEALS):
-            matrix = self._cut_once(plan.matrix(k, self.q, self.rng), k, length)
+            matrix = self._cut_once(blocks.deal(k, self.q, self.rng), k, length)
             if matrix is not None:
-                return matrix, plan.name
+                return matrix, blocks.name
         return None
 
     def _cut_once(self, matrix: Symbols, k: int, length: int) -> Symbols | None:
@@ -414,51 +359,3 @@ class _Try:
     rotation: Rotation
     n_columns: int
     n_beside: int
-
-
-@dataclass(frozen=True, eq=False)
-class _Plan:
-    """Difference matrices side by side: with translates, and one normalised or a smaller code."""
-
-    parts: tuple[int, ...]
-    normalised: int | None
-    inner: Symbols | None
-
-    @property
-    def name(self) -> str:
-        text = "differences " + "+".join(map(str, self.parts)) if self.parts else ""
-        if self.inner is not None:
-            text += f" and a code of {len(self.inner)} rows"
-        if self.normalised is not None:
-            text += f"{' and ' if text else ''}normalised differences {self.normalised}"
-        return text
-
-    def matrix(self, k: int, q: int, rng: np.random.Generator) -> Symbols:
-        """Return q rows for each row of the difference matrices, each part dealt anew."""
-        add, t = addition_table(q), -(-k // q)
-        blocks = []
-        for n in self.parts:
-            part = difference_matrix(n, q)
-            assert part is not None
-            rows = part[rng.permutation(len(part))[:t]]
-            translated = add[rows[:, None, :], np.arange(q)[None, :, None]].reshape(t * q, n)
-            if self.normalised is not None:
-                translated = translated[rng.permutation(t * q)]
-            blocks.append(translated)
-        if self.inner is not None:
-            blocks.append(np.repeat(self.inner, q, axis=0))
-        if self.normalised is not None:
-            square = difference_matrix(self.normalised, q)
-            assert square is not None
-            blocks.append(_normalised(square, q)[rng.permutation(len(square))[: t * q]])
-            least = min(len(block) for block in blocks)
-            blocks = [block[:least] for block in blocks]
-        return np.concatenate(blocks, axis=1)
-
-
-def _normalised(matrix: Symbols, q: int) -> Symbols:
-    """Subtract the first column from all others, and leave it out."""
-    from ecoc.constructions.symmetric_symbols import subtraction_table
-
-    subtract = subtraction_table(q)
-    return subtract[matrix[:, 1:], matrix[:, :1]]

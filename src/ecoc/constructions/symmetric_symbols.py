@@ -93,7 +93,7 @@ def invariant_columns(
     Examples
     --------
     >>> invariant_columns(Rotation(6, 3), 3, 1, np.random.default_rng(0)).T.tolist()
-    [[0, 1, 2, 2, 0, 1]]
+    [[1, 2, 0, 1, 2, 0]]
     """
     k, m = rotation.n_rows, rotation.order
     if count == 0:

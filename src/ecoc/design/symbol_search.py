@@ -16,7 +16,7 @@ from ecoc._budget import Budget
 from ecoc._checks import RandomState, check_int, check_number, check_random_state
 from ecoc.bounds.symbol_problem import SymbolBoundProblem
 from ecoc.bounds.symbols import best_symbol_bound
-from ecoc.constructions.symbols import has_different_columns, least_distance
+from ecoc.constructions.symbol_measures import has_different_columns, least_distance
 from ecoc.constructions.symmetric_symbols import Rotation, anneal_code
 
 __all__ = [
@@ -90,9 +90,9 @@ def search_symbols(
 
     Examples
     --------
-    >>> found = search_symbols(12, 11, 3, random_state=0)
+    >>> found = search_symbols(10, 20, 3, random_state=0)
     >>> found.distance, least_distance(found.matrix)
-    (8, 8)
+    (14, 14)
     """
     k = check_int("n_classes", n_classes, minimum=2)
     n = check_int("n_columns", n_columns, minimum=1)
@@ -223,9 +223,10 @@ def separate_columns(
 
     Examples
     --------
-    >>> matrix = np.array([[0, 0, 1], [0, 0, 2], [1, 1, 0], [1, 2, 1], [2, 1, 2], [2, 2, 0]])
-    >>> least_distance(matrix), least_column_distance(matrix)
-    (2, 2)
+    >>> matrix = np.array([[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 2], [2, 2, 2], [2, 2, 0]])
+    >>> better = separate_columns(matrix[:, 1:], 2, random_state=0)
+    >>> least_column_distance(matrix[:, 1:]), least_column_distance(better)
+    (3, 3)
     """
     rng = check_random_state(random_state)
     spent = Budget() if budget is None else budget

@@ -37,7 +37,7 @@ def all_partitions(n_classes: int, n_symbols: int) -> Symbols:
     """
     check_int("n_classes", n_classes, minimum=2)
     check_int("n_symbols", n_symbols, minimum=2)
-    words = [(0,)]
+    words: list[tuple[int, ...]] = [(0,)]
     for _ in range(1, n_classes):
         words = [
             (*word, symbol) for word in words for symbol in range(min(max(word) + 2, n_symbols))
@@ -154,8 +154,8 @@ def build_partition_program(
     count = csr_array(np.append(np.ones(n), 0.0)[None, :])
     blocks = [apart, count]
     names = [NameBlock("pair", pairs), NameBlock("columns")]
-    lower = [np.zeros(len(pairs)), [-np.inf]]
-    upper = [np.full(len(pairs), np.inf), [float(n_columns)]]
+    lower = [np.zeros(len(pairs)), np.array([-np.inf])]
+    upper = [np.full(len(pairs), np.inf), np.array([float(n_columns)])]
     if rho > 1:
         conflicts = Graph.from_edges(n, _conflicts(partitions, n_symbols, rho))
         cover = clique_cover(conflicts, "greedy")
@@ -210,4 +210,5 @@ def _conflicts(partitions: Symbols, n_symbols: int, rho: int) -> Symbols:
         near.data[:] = 1
     wanted = np.array([place[tuple(word)] for word in partitions.tolist()])
     first, second = coo_array(near[wanted][:, wanted]).coords
-    return np.column_stack([first, second])[first < second]
+    conflicts: Symbols = np.column_stack([first, second])[first < second]
+    return conflicts
