@@ -11,7 +11,7 @@ import argparse
 import time
 from collections.abc import Iterator
 
-from ecoc._budget import Budget
+from ecoc._limits import Budget
 from ecoc.constructions.differences import searched_moves
 from ecoc.constructions.symmetric_symbols import Rotation, anneal_differences
 

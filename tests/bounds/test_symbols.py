@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from ecoc._deadline import deadline
+from ecoc._limits import deadline
 from ecoc.bounds.checking.symbols import check_symbol_bound
 from ecoc.bounds.problem import Bound
 from ecoc.bounds.symbol_problem import SymbolBoundProblem, balanced_separation

@@ -8,7 +8,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from ecoc._budget import Budget
+from ecoc._limits import Budget
 from ecoc.bounds.symbol_problem import SymbolBoundProblem
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.differences import (

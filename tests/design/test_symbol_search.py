@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from ecoc._budget import Budget
+from ecoc._limits import Budget
 from ecoc.constructions.symbol_measures import has_different_columns, least_distance
 from ecoc.design.symbol_search import (
     column_distance,

@@ -8,7 +8,7 @@ from math import comb
 
 import numpy as np
 
-from ecoc._deadline import check_deadline
+from ecoc._limits import check_deadline
 from ecoc.bounds.problem import Bound, Proof
 from ecoc.bounds.symbol_problem import SymbolBoundProblem, balanced_separation
 

@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._numba import njit
+from ecoc._typing import Ints, Ints32
 
 __all__ = ["Columns", "Differences", "Distances", "Schedule", "anneal", "anneal_differences"]
 
-Ints = npt.NDArray[np.int64]
-Shorts = npt.NDArray[np.int32]
 Stream = npt.NDArray[np.uint64]
 
 
@@ -28,10 +27,10 @@ class Columns(NamedTuple):
     (columns, q).
     """
 
-    symbols: Shorts
-    places: Shorts
-    members: Shorts
-    sizes: Shorts
+    symbols: Ints32
+    places: Ints32
+    members: Ints32
+    sizes: Ints32
 
 
 class Distances(NamedTuple):
@@ -41,10 +40,10 @@ class Distances(NamedTuple):
     distance, how much a column that separates one pair more adds, and how many pairs it has.
     """
 
-    orbits: Shorts
-    values: Shorts
-    steps: Shorts
-    counts: Shorts
+    orbits: Ints32
+    values: Ints32
+    steps: Ints32
+    counts: Ints32
 
 
 class Differences(NamedTuple):
@@ -166,7 +165,7 @@ def anneal(  # noqa: PLR0917  # numba takes arguments by position
     n_moves: int,
     stream: Stream,
     energies: Ints,
-    best: Shorts,
+    best: Ints32,
 ) -> int:
     """Exchange symbols, and change some, for some moves; return how many were made.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-from ecoc._budget import Budget
+from ecoc._limits import Budget
+from ecoc._typing import Ints
 from ecoc.constructions.fields import galois_field, prime_power
 from ecoc.constructions.symmetric_symbols import (
     Rotation,
@@ -27,8 +27,6 @@ __all__ = [
     "is_difference_matrix",
     "searched_moves",
 ]
-
-Symbols = npt.NDArray[np.int64]
 
 SEARCHED: dict[tuple[int, int], tuple[tuple[int, int, int, int], ...]] = {
     (3, 6): ((6, 1, 0, 1),),
@@ -61,7 +59,7 @@ def searched_moves(rotation: Rotation, n_columns: int) -> int:
 _LONGEST = 128
 
 
-def is_difference_matrix(matrix: Symbols, order: int) -> bool:
+def is_difference_matrix(matrix: Ints, order: int) -> bool:
     """Tell whether any two rows have every difference equally often.
 
     Examples
@@ -79,14 +77,14 @@ def is_difference_matrix(matrix: Symbols, order: int) -> bool:
     return True
 
 
-def addition_table(order: int) -> Symbols:
+def addition_table(order: int) -> Ints:
     """Return the sums in the group whose differences :func:`subtraction_table` has."""
     subtract = subtraction_table(order)
     return subtract[:, subtract[0]]
 
 
 @lru_cache(maxsize=256)
-def difference_matrix(n_columns: int, order: int) -> Symbols | None:
+def difference_matrix(n_columns: int, order: int) -> Ints | None:
     """Return a difference matrix of so many columns, with as many rows as is known here.
 
     Multiplication tables of fields, products of smaller matrices, and what annealing found.
@@ -110,7 +108,7 @@ def difference_matrix(n_columns: int, order: int) -> Symbols | None:
     return max(found, key=len) if found else None
 
 
-def _bilinear(n: int, q: int) -> Symbols | None:
+def _bilinear(n: int, q: int) -> Ints | None:
     """The products x y of all vectors over a field, n = q^j of them."""
     if prime_power(q) is None or n % q:
         return None
@@ -123,7 +121,7 @@ def _bilinear(n: int, q: int) -> Symbols | None:
     return None
 
 
-def _product(n: int, q: int) -> Symbols | None:
+def _product(n: int, q: int) -> Ints | None:
     """Add up two smaller matrices, every row and column with every other."""
     best = None
     for first in range(q, int(n**0.5) + 1, q):
@@ -135,7 +133,7 @@ def _product(n: int, q: int) -> Symbols | None:
     return best
 
 
-def _searched(n: int, q: int) -> Symbols | None:
+def _searched(n: int, q: int) -> Ints | None:
     recipes = SEARCHED.get((q, n), ())
     best = None
     for rows, turn, fixed, seed in recipes:
@@ -154,7 +152,7 @@ def _searched(n: int, q: int) -> Symbols | None:
     return best
 
 
-def difference_parts(n_rows: int, n_columns: int, order: int) -> tuple[Symbols, ...] | None:
+def difference_parts(n_rows: int, n_columns: int, order: int) -> tuple[Ints, ...] | None:
     """Return difference matrices of enough rows whose columns add up; None if there are none.
 
     Examples

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from ecoc._typing import Ints
 from ecoc.constructions.differences import addition_table
 from ecoc.constructions.symmetric_symbols import subtraction_table
 
 __all__ = ["DifferenceBlocks"]
-
-Symbols = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +32,9 @@ class DifferenceBlocks:
         A difference matrix without translates.
     """
 
-    parts: tuple[Symbols, ...]
-    inner: Symbols | None = None
-    normalised: Symbols | None = None
+    parts: tuple[Ints, ...]
+    inner: Ints | None = None
+    normalised: Ints | None = None
 
     @property
     def name(self) -> str:
@@ -57,7 +55,7 @@ class DifferenceBlocks:
             names.append(f"normalised differences {self.normalised.shape[1]}")
         return " and ".join(names)
 
-    def deal(self, n_rows: int, n_symbols: int, rng: np.random.Generator) -> Symbols:
+    def deal(self, n_rows: int, n_symbols: int, rng: np.random.Generator) -> Ints:
         """Return at least so many rows; which rows of the matrices they have is random.
 
         Examples

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+
+from ecoc._typing import Ints
 
 __all__ = ["canonical_columns", "has_different_columns", "least_distance"]
 
-Symbols = npt.NDArray[np.int64]
 
-
-def least_distance(matrix: Symbols) -> int:
+def least_distance(matrix: Ints) -> int:
     """Return the least number of places in which two rows differ.
 
     Examples
@@ -24,7 +23,7 @@ def least_distance(matrix: Symbols) -> int:
     )
 
 
-def canonical_columns(matrix: Symbols) -> Symbols:
+def canonical_columns(matrix: Ints) -> Ints:
     """Rename the symbols of each column in the order in which they first occur.
 
     Examples
@@ -41,11 +40,11 @@ def canonical_columns(matrix: Symbols) -> Symbols:
         firsts[p + 1 :][later] = p
     new = firsts == np.arange(k)[:, None]
     ranks = np.cumsum(new, axis=0) - 1
-    renamed: Symbols = np.take_along_axis(ranks, firsts, axis=0)
+    renamed: Ints = np.take_along_axis(ranks, firsts, axis=0)
     return renamed
 
 
-def has_different_columns(matrix: Symbols) -> bool:
+def has_different_columns(matrix: Ints) -> bool:
     """Tell whether no column is constant and no two are equal up to renaming symbols.
 
     Examples

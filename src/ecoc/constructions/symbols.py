@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 
-from ecoc._budget import Budget
 from ecoc._checks import RandomState, check_int, check_number, check_random_state
+from ecoc._limits import Budget
+from ecoc._typing import Ints
 from ecoc.bounds.symbol_problem import SymbolBoundProblem, balanced_separation
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.differences import difference_matrix, difference_parts
@@ -20,8 +20,6 @@ from ecoc.constructions.symbol_measures import has_different_columns, least_dist
 from ecoc.constructions.symmetric_symbols import Rotation, anneal_code, invariant_columns
 
 __all__ = ["SymbolCode", "construct_symbols"]
-
-Symbols = npt.NDArray[np.int64]
 
 _DEALS = 20
 """How often rows of blocks are dealt anew so that no two columns are the same."""
@@ -47,14 +45,14 @@ class SymbolCode:
     Attributes
     ----------
     matrix : ndarray of int, shape (k, L)
-        Symbols from 0; no two columns are equal up to renaming symbols.
+        Ints from 0; no two columns are equal up to renaming symbols.
     distance : int
         Its least row distance.
     method : str
         How it was made.
     """
 
-    matrix: Symbols
+    matrix: Ints
     distance: int
     method: str
 
@@ -119,7 +117,7 @@ def construct_symbols(
     return None
 
 
-Made = tuple[Symbols, str]
+Made = tuple[Ints, str]
 
 
 class _Workshop:
@@ -196,7 +194,7 @@ class _Workshop:
             return None
         return matrix, "annealing"
 
-    def _anneal(self, trial: _Try, distance: int, n_moves: int) -> tuple[Symbols | None, int]:
+    def _anneal(self, trial: _Try, distance: int, n_moves: int) -> tuple[Ints | None, int]:
         """Anneal for so many moves, from new starts where the problem is small."""
         held = trial.rotation.n_rows * trial.n_columns // trial.rotation.order
         best, least, runs = None, _HOPELESS, 0
@@ -231,7 +229,7 @@ class _Workshop:
         nearest is annealed without its symmetry.
         """
         tries = [_Try(0, Rotation(k), length, 0), *self._symmetries(k, length, distance)]
-        near: list[tuple[int, _Try, Symbols]] = []
+        near: list[tuple[int, _Try, Ints]] = []
         for n_moves, n_tries in rounds:
             results = []
             for trial in tries[:n_tries]:
@@ -251,7 +249,7 @@ class _Workshop:
                 return made, f"symmetry of order {trial.rotation.order}, finished by annealing"
         return None
 
-    def _finished(self, matrix: Symbols, k: int, length: int, distance: int) -> Symbols | None:
+    def _finished(self, matrix: Ints, k: int, length: int, distance: int) -> Ints | None:
         """Drop the rows and columns that are too many, and anneal the rest."""
         rows = self.rng.permutation(len(matrix))[:k]
         columns = self.rng.permutation(matrix.shape[1])[:length]
@@ -286,7 +284,7 @@ class _Workshop:
                         found.append(_Try(value, rotation, n - beside, beside))
         return sorted(found, key=lambda trial: -trial.value)
 
-    def _cut(self, matrix: Symbols, k: int, length: int) -> Symbols | None:
+    def _cut(self, matrix: Ints, k: int, length: int) -> Ints | None:
         """Keep some rows and columns such that columns stay different."""
         for _ in range(_DEALS):
             cut = self._cut_once(matrix, k, length)
@@ -344,7 +342,7 @@ class _Workshop:
                 return matrix, blocks.name
         return None
 
-    def _cut_once(self, matrix: Symbols, k: int, length: int) -> Symbols | None:
+    def _cut_once(self, matrix: Ints, k: int, length: int) -> Ints | None:
         rows = self.rng.permutation(len(matrix))[:k]
         columns = self.rng.permutation(matrix.shape[1])[:length]
         cut = matrix[np.ix_(rows, columns)]

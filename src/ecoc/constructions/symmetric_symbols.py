@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-from ecoc._budget import Budget
+from ecoc._limits import Budget
+from ecoc._typing import Ints
 from ecoc.constructions import _symbol_annealing as kernels
 from ecoc.constructions.fields import galois_field, prime_power
 
@@ -25,8 +25,6 @@ __all__ = [
     "invariant_columns",
     "subtraction_table",
 ]
-
-Symbols = npt.NDArray[np.int64]
 
 _HOT, _COLD = 0.4, 0.12
 """Temperatures for violations of 1; most of the way to a solution is along plateaus."""
@@ -50,18 +48,18 @@ class Rotation:
     order: int = 1
     n_fixed: int = 0
 
-    def images(self) -> Symbols:
+    def images(self) -> Ints:
         """Return where each element of the group sends each row."""
         rows = np.arange(self.n_rows)
         moved = rows < self.n_rows - self.n_fixed
         turns = np.arange(self.order)[:, None]
         turned = rows - rows % self.order + (rows + turns) % self.order
-        images: Symbols = np.where(moved, turned, rows)
+        images: Ints = np.where(moved, turned, rows)
         return images
 
 
 @lru_cache(maxsize=64)
-def _orbits(rotation: Rotation, ordered: bool) -> tuple[Symbols, Symbols]:
+def _orbits(rotation: Rotation, ordered: bool) -> tuple[Ints, Ints]:
     """Return the orbit of each pair of rows, and how many pairs each orbit has."""
     k, images = rotation.n_rows, rotation.images()
     keys = np.empty((rotation.order, k, k), dtype=np.int64)
@@ -84,7 +82,7 @@ def _orbits(rotation: Rotation, ordered: bool) -> tuple[Symbols, Symbols]:
 
 def invariant_columns(
     rotation: Rotation, n_symbols: int, count: int, rng: np.random.Generator
-) -> Symbols | None:
+) -> Ints | None:
     """Draw different balanced columns that a symmetry only renames; None if there are too few.
 
     The cycles of the rotation are dealt to c = q / e sets, and each set is split by the
@@ -110,7 +108,7 @@ def invariant_columns(
     if not moduli:
         return None
     cycles, places = np.divmod(np.arange(k), m)
-    found: dict[bytes, Symbols] = {}
+    found: dict[bytes, Ints] = {}
     for _ in range(20 * count):
         e = moduli[rng.integers(len(moduli))]
         sets = rng.permutation(np.arange(t) % (n_symbols // e))
@@ -132,11 +130,11 @@ def anneal_code(
     seed: int,
     n_moves: int,
     budget: Budget,
-    beside: Symbols | None = None,
-    start: Symbols | None = None,
+    beside: Ints | None = None,
+    start: Ints | None = None,
     changes: float = 0.0,
     hot: float = _HOT,
-) -> tuple[Symbols, int]:
+) -> tuple[Ints, int]:
     """Look for a code of balanced columns with a row distance.
 
     Parameters
@@ -216,7 +214,7 @@ def anneal_code(
     return np.concatenate([*images, beside.T]).T, int(energies[1])
 
 
-def _columns(symbols: Symbols, q: int) -> kernels.Columns:
+def _columns(symbols: Ints, q: int) -> kernels.Columns:
     n, k = symbols.shape
     places = np.zeros((n, k), dtype=np.int32)
     members = np.zeros((n, q, k), dtype=np.int32)
@@ -231,7 +229,7 @@ def _columns(symbols: Symbols, q: int) -> kernels.Columns:
 
 
 @lru_cache(maxsize=16)
-def subtraction_table(order: int) -> Symbols:
+def subtraction_table(order: int) -> Ints:
     """Return the differences in a group: that of a field where there is one, else a cyclic one.
 
     Examples
@@ -242,7 +240,7 @@ def subtraction_table(order: int) -> Symbols:
     elements = np.arange(order)
     if prime_power(order):
         return galois_field(order).subtract(elements[:, None], elements)
-    table: Symbols = (elements[:, None] - elements) % order
+    table: Ints = (elements[:, None] - elements) % order
     return table
 
 
@@ -250,13 +248,13 @@ def anneal_differences(
     rotation: Rotation,
     n_columns: int,
     order: int,
-    caps: int | Symbols,
+    caps: int | Ints,
     *,
     seed: int,
     n_moves: int,
     budget: Budget,
     twisted: bool = False,
-) -> Symbols | None:
+) -> Ints | None:
     """Look for a matrix over a group whose rows have each difference at most so often.
 
     Parameters

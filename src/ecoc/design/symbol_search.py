@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._budget import Budget
 from ecoc._checks import RandomState, check_int, check_number, check_random_state
+from ecoc._limits import Budget
+from ecoc._typing import Ints
 from ecoc.bounds.symbol_problem import SymbolBoundProblem
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.symbol_measures import has_different_columns, least_distance
@@ -27,8 +28,6 @@ __all__ = [
     "search_symbols",
     "separate_columns",
 ]
-
-Symbols = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +46,7 @@ class SymbolSearchResult:
         How long it took.
     """
 
-    matrix: Symbols | None
+    matrix: Ints | None
     distance: int
     n_runs: int
     seconds: float
@@ -158,7 +157,7 @@ def column_distance(first: npt.ArrayLike, second: npt.ArrayLike) -> int:
     return int(a.size - table[rows, columns].sum())
 
 
-def least_column_distance(matrix: Symbols) -> int:
+def least_column_distance(matrix: Ints) -> int:
     """Return the least distance of two columns up to renaming; k for a single column.
 
     Examples
@@ -173,7 +172,7 @@ def least_column_distance(matrix: Symbols) -> int:
     )
 
 
-def least_eigenvalue(matrix: Symbols) -> float:
+def least_eigenvalue(matrix: Ints) -> float:
     """Return the least eigenvalue of N N^T on vectors of sum 0, N the incidence of symbols.
 
     N has a row for each class and a column for each symbol of each column. Probabilities of
@@ -194,13 +193,13 @@ def least_eigenvalue(matrix: Symbols) -> float:
 
 
 def separate_columns(
-    matrix: Symbols,
+    matrix: Ints,
     min_column_distance: int,
     *,
     random_state: RandomState = None,
     n_moves: int = 2_000,
     budget: Budget | None = None,
-) -> Symbols:
+) -> Ints:
     """Exchange symbols such that columns come further apart and no row distance falls too low.
 
     Parameters

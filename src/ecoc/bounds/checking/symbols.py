@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import comb
 from typing import Any
 
-from ecoc._deadline import check_deadline
+from ecoc._limits import check_deadline
 from ecoc.bounds.checking.reading import RejectedError, field, integer, integers, record, text
 from ecoc.bounds.problem import Bound
 from ecoc.bounds.symbol_problem import SymbolBoundProblem

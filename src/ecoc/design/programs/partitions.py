@@ -13,19 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int
+from ecoc._typing import Ints
 from ecoc.design.programs.linear_program import LinearProgram, NameBlock, Names
 from ecoc.errors import InvalidInputError
 from ecoc.graphs import Graph
 
 __all__ = ["MAX_PARTITIONS", "PartitionProgram", "all_partitions", "build_partition_program"]
 
-Symbols = npt.NDArray[np.int64]
-
 MAX_PARTITIONS = 25_000
 """The most columns that are listed: all partitions of nine classes."""
 
 
-def all_partitions(n_classes: int, n_symbols: int) -> Symbols:
+def all_partitions(n_classes: int, n_symbols: int) -> Ints:
     """Return every partition into 2 to q groups, one in each row, in lexicographic order.
 
     Groups are numbered in the order of their first classes.
@@ -63,9 +62,9 @@ class PartitionProgram:
     """
 
     program: LinearProgram
-    partitions: Symbols
+    partitions: Ints
 
-    def matrix_of(self, x: npt.ArrayLike) -> Symbols:
+    def matrix_of(self, x: npt.ArrayLike) -> Ints:
         """Return the codebook of a solution, one column for each partition that it chooses.
 
         Examples
@@ -75,7 +74,7 @@ class PartitionProgram:
         [[0, 0], [1, 1], [0, 2]]
         """
         values = np.asarray(x, dtype=np.float64)
-        chosen: Symbols = self.partitions[values[:-1] > 0.5].T
+        chosen: Ints = self.partitions[values[:-1] > 0.5].T
         return chosen
 
     def start_vector(self, matrix: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -182,7 +181,7 @@ def build_partition_program(
     return PartitionProgram(program, partitions)
 
 
-def _conflicts(partitions: Symbols, n_symbols: int, rho: int) -> Symbols:
+def _conflicts(partitions: Ints, n_symbols: int, rho: int) -> Ints:
     """Return the pairs of partitions of which fewer than rho classes change their group.
 
     Moving one class makes a neighbour, and fewer than rho steps lead to all that conflict.
@@ -210,5 +209,5 @@ def _conflicts(partitions: Symbols, n_symbols: int, rho: int) -> Symbols:
         near.data[:] = 1
     wanted = np.array([place[tuple(word)] for word in partitions.tolist()])
     first, second = coo_array(near[wanted][:, wanted]).coords
-    conflicts: Symbols = np.column_stack([first, second])[first < second]
+    conflicts: Ints = np.column_stack([first, second])[first < second]
     return conflicts
