@@ -90,6 +90,30 @@ DESIGNS = {
         None,
     ),
     "targets, sum": ({"n_classes": 5, "n_columns": 10, "target_distances": FAR}, None),
+    "symbols, averaging": ({"n_classes": 10, "n_columns": 9, "n_symbols": 4}, 0),
+    "symbols, plotkin": ({"n_classes": 10, "n_columns": 3, "n_symbols": 3}, 0),
+    "symbols, hamming": ({"n_classes": 23, "n_columns": 5, "n_symbols": 3}, None),
+    "symbols, delsarte": ({"n_classes": 19, "n_columns": 5, "n_symbols": 3}, None),
+    "symbols, exhaustive": ({"n_classes": 4, "n_columns": 20, "n_symbols": 3}, 0),
+    "symbols, all apart": (
+        {"n_classes": 12, "n_columns": 6, "n_symbols": 4, "min_column_distance": 6},
+        0,
+    ),
+    "symbols, balance": (
+        {
+            "n_classes": 6,
+            "n_columns": 5,
+            "n_symbols": 3,
+            "max_imbalance": 0.3,
+            "class_sizes": [3, 1, 2, 2, 1, 1],
+        },
+        None,
+    ),
+    "symbols, solver": (
+        {"n_classes": 6, "n_columns": 7, "n_symbols": 3, "method": "integer-program"},
+        3,
+    ),
+    "many symbols": ({"n_classes": 45, "n_columns": 3, "n_symbols": 40}, 0),
 }
 
 
@@ -128,6 +152,8 @@ def test_verdicts_are_those_of_the_package(designs, name):
 def test_the_kinds_of_proof_are_what_their_names_say(designs):
     for name in ("averaging", "parity", "plotkin", "inner-products", "pairs"):
         assert read_design(designs[name]).certificate.facts["name"] == name
+    for name in ("averaging", "plotkin", "hamming", "delsarte"):
+        assert read_design(designs[f"symbols, {name}"]).certificate.facts["name"] == name
     for name, kind in [
         ("exhaustive", "exhaustive"),
         ("exhaustive, sizes", "exhaustive"),

@@ -3,11 +3,11 @@
 
     python verify_design.py FILE.json
 
-A design file holds a codebook (a matrix of + and - with a row for each of k classes), the
-problem it solves, and a proof that no codebook of that problem is better. Nothing in the file
-is trusted and nothing of ecoc is imported: figures, rules and objective are recomputed from
-the matrix, and proofs are checked in whole numbers and fractions. Name, labels, provenance
-and notes tell a story that no claim rests on; they are not judged.
+A design file holds a codebook (a matrix of + and -, or of several symbols, with a row for each
+of k classes), the problem it solves, and a proof that no codebook of that problem is better.
+Nothing in the file is trusted and nothing of ecoc is imported: figures, rules and objective are
+recomputed from the matrix, and proofs are checked in whole numbers and fractions. Name, labels,
+provenance and notes tell a story that no claim rests on; they are not judged.
 
 Exit status: 0 OPTIMAL, proved here. 3 FEASIBLE: the codebook is as claimed, but better ones
 are not excluded here; or NOT VERIFIED: the claim rests on the word of a solver, or was not
@@ -29,8 +29,10 @@ from pathlib import Path
 OPTIMAL, UNREADABLE, FEASIBLE, INVALID = 0, 1, 3, 5
 MAX_SIDE = 1 << 13  # rows or columns: all pairs of them are looked at
 KEYS = "format version matrix name labels provenance allow_repeated_columns figures certificate"
+KEYS += " n_symbols"
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"  # beyond 36, symbols are numbers with spaces
 CLAIMS = "problem status objective bound proof separation_proof notes"
-RULES = "n_classes n_columns min_column_distance separation max_imbalance class_sizes"
+RULES = "n_symbols n_classes n_columns min_column_distance separation max_imbalance class_sizes"
 SOLVER = "solver version formulation termination tolerances n_nodes"
 TOLERANCES = "feasibility integrality absolute_gap relative_gap"
 SECONDS = 60  # that a verification may take
@@ -158,6 +160,108 @@ class Matrix:
         }
 
 
+class SymbolMatrix:
+    """Rows of several symbols, and columns whose symbols are renamed as they first come."""
+
+    def __init__(self, texts, q):
+        spaced = q > len(DIGITS)
+        need(type(texts) is list and 2 <= len(texts) <= MAX_SIDE, "a wrong size", UNREADABLE)
+        names = {str(s) if spaced else DIGITS[s]: s for s in range(q)}
+        words = [text.split(" ") if spaced else list(text) for text in texts]
+        self.q, self.k, self.length = q, len(words), len(words[0])
+        need(1 <= self.length <= MAX_SIDE, "the matrix has a wrong size", UNREADABLE)
+        right = all(len(word) == self.length and set(word) <= set(names) for word in words)
+        need(right, "rows must be symbols below n_symbols, of one length", UNREADABLE)
+        need(3 <= q <= min(127, self.k), "n_symbols is not from 3 to the number of classes", 1)
+        self.rows = [tuple(names[name] for name in word) for word in words]
+        self.columns = [renamed(column) for column in zip(*self.rows, strict=True)]
+        need(all(max(column) > 0 for column in self.columns), "a column has one symbol only")
+        need(len(set(self.rows)) == self.k, "two rows are equal")
+        need(len(set(self.columns)) == self.length, "two columns are equal up to their names")
+        pairs = combinations(self.rows, 2)
+        self.row_distances = Counter(sum(a != b for a, b in zip(*p, strict=True)) for p in pairs)
+        self.least = min(self.row_distances)
+        self.two_sided = least_apart(self.columns, q)
+        self.column_distances = set() if self.two_sided is None else {self.two_sided}
+
+    def largest_difference(self, sizes):
+        """Return how much the groups of a column that have classes differ at most."""
+        worst = 0
+        for column in self.columns:
+            groups = Counter()
+            for symbol, size in zip(column, sizes, strict=True):
+                groups[symbol] += size
+            worst = max(worst, max(groups.values()) - min(groups.values()))
+        return worst
+
+    def figures(self):
+        """Recompute every figure that a file may store."""
+        return {
+            "n_classes": self.k,
+            "n_columns": self.length,
+            "kind": "q-ary",
+            "n_symbols": self.q,
+            "min_row_distance": self.least,
+            "correctable_errors": (self.least - 1) // 2,
+            "row_distance_spectrum": {str(d): n for d, n in sorted(self.row_distances.items())},
+            "min_column_distance": self.two_sided,
+            "max_imbalance": self.largest_difference([1] * self.k) / self.k,
+        }
+
+
+def renamed(column):
+    """Return a column with its symbols numbered in the order in which they first come."""
+    names = {}
+    return tuple(names.setdefault(symbol, len(names)) for symbol in column)
+
+
+def least_apart(columns, q):
+    """Return the least number of classes that must change groups to make one column of another."""
+    least = None
+    for one, other in combinations(columns, 2):
+        shared = [[0] * q for _ in range(q)]
+        for a, b in zip(one, other, strict=True):
+            shared[a][b] += 1
+        # No way to match groups keeps more together than the largest entries of rows or columns.
+        most = min(sum(map(max, shared)), sum(map(max, zip(*shared, strict=True))))
+        if least is None or len(one) - most < least:
+            apart = len(one) - best_matching(shared)
+            least = apart if least is None else min(least, apart)
+    return least
+
+
+def best_matching(weights):
+    """Return the largest sum of entries of which no two share a row or a column.
+
+    Shortest augmenting paths with potentials, a row at a time (Kuhn 1955, Munkres 1957).
+    """
+    q = len(weights)
+    row_price, column_price, match = [0] * (q + 1), [0] * (q + 1), [0] * (q + 1)
+    for row in range(1, q + 1):
+        match[0], place = row, 0
+        least, way, done = [math.inf] * (q + 1), [0] * (q + 1), [False] * (q + 1)
+        while match[place]:
+            done[place] = True
+            at, step, after = match[place], math.inf, 0
+            for j in range(1, q + 1):
+                if not done[j]:
+                    cost = -weights[at - 1][j - 1] - row_price[at] - column_price[j]
+                    if cost < least[j]:
+                        least[j], way[j] = cost, place
+                    if least[j] < step:
+                        step, after = least[j], j
+            for j in range(q + 1):
+                if done[j]:
+                    row_price[match[j]] += step
+                    column_price[j] -= step
+                else:
+                    least[j] -= step
+            place = after
+        while place:
+            match[place], place = match[way[place]], way[place]
+    return sum(weights[match[j] - 1][j - 1] for j in range(1, q + 1))
+
+
 # ----------------------------------------------------------------- 3. the problem
 
 
@@ -166,6 +270,7 @@ class Problem:
 
     def __init__(self, data):
         self.k = k = whole(data["n_classes"], 2, MAX_SIDE)
+        self.q = whole(data.get("n_symbols", 2), 2, 127)
         self.length = whole(data["n_columns"], 1, 10**9)
         asked = data.get("min_column_distance")
         self.low = 1 if asked is None else whole(asked, 1, k)
@@ -197,11 +302,17 @@ class Problem:
                 right = right and targets[p][q] == targets[q][p] and targets[p][q] >= 0
                 right = right and targets[p][q].denominator <= 10**40
         need(right, "the objective or its targets are malformed", UNREADABLE)
+        if self.q > 2:
+            right = self.rule == "two-sided" and self.targets is None
+            need(right, "several symbols have no such rule or objective", UNREADABLE)
+            self.high = k
 
     def broken_rules(self, matrix):
         """Say what a matrix lacks to be a solution."""
         if matrix.k != self.k:
             return [f"the matrix has {matrix.k} classes, the problem {self.k}"]
+        if getattr(matrix, "q", 2) != self.q:
+            return ["the matrix and the problem have not as many symbols"]
         broken = []
         if matrix.length > self.length:
             broken.append(f"there are {matrix.length} columns where {self.length} are allowed")
@@ -266,9 +377,104 @@ def most_separated(k, columns, n):
     return total
 
 
+def kinds_of_columns(k, q):
+    """Produce (pairs separated, number of such columns) of at most q groups, pairs falling."""
+    for together in range(least_together(k, q), comb(k, 2)):
+        count = 0
+        for sizes in group_sizes(k, q, k, together):
+            ways, left = 1, k
+            for size in sizes:
+                ways, left = ways * comb(left, size), left - size
+            for times in Counter(sizes).values():
+                ways //= math.factorial(times)  # groups of one size have no order
+            count += ways
+        if count:
+            yield comb(k, 2) - together, count
+
+
+def least_together(k, q):
+    """Return how many pairs of k classes in q groups stay together at least."""
+    size, larger = divmod(k, q)
+    return (q - larger) * comb(size, 2) + larger * comb(size + 1, 2)
+
+
+def group_sizes(k, q, largest, together):
+    """Produce the sizes, falling, of at most q groups of k classes with so many pairs inside."""
+    if k == 0:
+        if together == 0:
+            yield ()
+    elif q > 0 and least_together(k, q) <= together:
+        for size in range(-(-k // q), min(k, largest) + 1):
+            if comb(size, 2) > together:
+                return
+            for rest in group_sizes(k - size, q - 1, size, together - comb(size, 2)):
+                yield (size, *rest)
+
+
+def n_partitions(k, q):
+    """Return how many columns of 2 to q groups there are (Stirling's numbers)."""
+    counts = [1] + [0] * (q - 1)
+    for _ in range(k - 1):
+        counts = [(i + 1) * counts[i] + (counts[i - 1] if i else 0) for i in range(q)]
+    return sum(counts[1:])
+
+
+def check_symbol_distance(problem, name, proof, d):
+    """Check a proof that no codebook of several symbols has all row distances >= d."""
+    k, q, n, total = problem.k, problem.q, 0, 0
+    if d > problem.length:
+        return
+    for separated, count in kinds_of_columns(k, q):
+        taken = min(problem.length - n, count)
+        n, total = n + taken, total + taken * separated
+        if n == problem.length:
+            break
+    need(whole(proof["n_columns"]) == n, f"n_columns is {n}")
+    if name == "averaging":
+        need(whole(proof["largest_sum"]) == total, f"largest_sum is {total}")
+        need(comb(k, 2) * d > total, f"the sum of distances may be {total}, which is enough")
+        return
+    need(name in ("plotkin", "singleton", "hamming", "delsarte"), "no such proof")
+    if d > n:
+        return
+    words = proof["words"]
+    need(words["method"] == name, f"this is no {name} proof")
+    holds = False
+    if name == "plotkin":  # of all rows, so many agree in the first places; average over them
+        j, alike = whole(words["shortened"], 0, min(n, 4096)), k
+        for _ in range(j):
+            alike = -(-alike // q)
+        holds = d * comb(alike, 2) > (n - j) * (comb(alike, 2) - least_together(alike, q))
+    elif name == "singleton":  # rows that agree in n - d + 1 places are too close
+        holds = n - d + 1 < 4096 and k > q ** (n - d + 1)
+    elif name == "hamming" and n <= 1024:  # balls around rows are disjoint
+        m, e = (n, d) if d % 2 else (n - 1, d - 1)
+        ball = sum(comb(m, i) * (q - 1) ** i for i in range((e - 1) // 2 + 1))
+        holds = k * ball > q**m
+    elif name == "delsarte" and n <= 256:
+        c = [whole(value) for value in words["multipliers"]]
+        need(1 <= len(c) <= n + 1 and c[0] > 0, "multipliers are too many or none")
+        holds = k * c[0] > sum(c) and all(
+            sum(factor * krawtchouk(n, q, i, j) for j, factor in enumerate(c)) <= 0
+            for i in range(d, n + 1)
+        )
+    need(holds, f"{shown(name)} does not show that all rows do not fit")
+
+
+def krawtchouk(n, q, i, j):
+    """Return the coefficient of x^i in (1 - x)^j (1 + (q - 1) x)^(n - j)."""
+    return sum(
+        (-1) ** h * comb(j, h) * comb(n - j, i - h) * (q - 1) ** (i - h)
+        for h in range(max(0, i - n + j), min(i, j) + 1)
+    )
+
+
 def check_distance(problem, name, proof, d):
     """Check a proof that no codebook of the problem has all row distances >= d."""
     k = problem.k
+    if problem.q > 2:
+        check_symbol_distance(problem, name, proof, d)
+        return
     if d > problem.length:
         return  # A distance is at most the number of columns.
     need(
@@ -470,7 +676,11 @@ def check_bound(problem, matrix, proof):
         # The columns are distinct and admissible, so they are all if there are as many, and
         # fewer columns never bring rows further apart.
         need(problem.targets is None and problem.low == 1, "all columns prove nothing here")
-        count = sum(count for _, count in problem.columns_by_side())
+        need(problem.q == 2 or problem.limit is None, "columns are not counted by their balance")
+        if problem.q > 2:
+            count = n_partitions(problem.k, problem.q)
+        else:
+            count = sum(count for _, count in problem.columns_by_side())
         need(count == matrix.length, "not all admissible columns are used")
         need(number(proof["bound"]) == matrix.least, "the bound is not the distance of all columns")
         return Fraction(matrix.least)
@@ -487,7 +697,7 @@ def check_words_of_solver(by):
     check_keys(by, SOLVER, complete=True)
     need(by["solver"] in ("highs", "scip", "gurobi"), "there is no such solver")
     need(re.fullmatch(r"[0-9][0-9A-Za-z .()+-]{0,59}", by["version"]), "no solver has that version")
-    need(by["formulation"] in ("IP1", "IP2", "IP3"), "there is no such program")
+    need(by["formulation"] in ("IP1", "IP2", "IP3", "PARTITIONS"), "there is no such program")
     need(0 < len(by["termination"]) <= 200, "a solver says in a few words why it ended")
     need(type(by["n_nodes"]) is int and by["n_nodes"] >= 0, "nodes are counted from 0")
     check_keys(by["tolerances"], TOLERANCES, complete=True)
@@ -507,7 +717,7 @@ def check_separation(matrix, proof):
     """Check that no codebook as good, of as many columns, has them further apart."""
     name, data, value = theory_of(proof)
     k, rho = matrix.k, floor(value) + 1
-    need(name == "separation", "no such proof")
+    need(name == "separation" and not hasattr(matrix, "q"), "no such proof")
     need(value >= (matrix.two_sided or 0), "columns are further apart than the bound")
     if "polynomial" in data:
         check_polynomial(data, k, matrix.length, rho, matrix.least)
@@ -531,7 +741,9 @@ def judge(path):
     """Check everything a file claims; return the exit status and the lines to print."""
     document = read(path)
     claim, stored = document["certificate"], document.get("figures")
-    problem, matrix = Problem(claim["problem"]), Matrix(document["matrix"])
+    q = whole(document.get("n_symbols", 2), 2, 127)
+    problem = Problem(claim["problem"])
+    matrix = Matrix(document["matrix"]) if q == 2 else SymbolMatrix(document["matrix"], q)
     figures = matrix.figures()
     wrong = problem.broken_rules(matrix)
     for key, value in ({} if stored is None else stored).items():

@@ -27,7 +27,6 @@ from ecoc.constructions.symbols import construct_symbols
 from ecoc.constructions.symmetric_symbols import (
     Rotation,
     anneal_code,
-    anneal_differences,
     invariant_columns,
     subtraction_table,
 )
@@ -137,18 +136,6 @@ def test_there_are_not_always_invariant_columns():
     assert invariant_columns(Rotation(7, 3, 1), 3, 1, rng) is None
     assert invariant_columns(Rotation(14, 7), 3, 1, rng) is None
     assert invariant_columns(Rotation(14, 7), 3, 0, rng).shape == (14, 0)
-
-
-def test_twisted_matrices_are_difference_matrices():
-    found = [
-        anneal_differences(
-            Rotation(12, 3), 12, 3, 4, seed=seed, n_moves=60_000, budget=Budget(), twisted=True
-        )
-        for seed in range(8)
-    ]
-    matrices = [matrix for matrix in found if matrix is not None]
-    assert matrices
-    assert all(is_difference_matrix(matrix, 3) for matrix in matrices)
 
 
 @pytest.mark.parametrize(

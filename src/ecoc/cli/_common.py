@@ -213,6 +213,13 @@ classes_option = click.option(
 columns_option = click.option(
     "-l", "--columns", type=click.IntRange(min=1), help="Columns allowed, L. [2k]"
 )
+symbols_option = click.option(
+    "--symbols",
+    type=click.IntRange(min=2),
+    default=2,
+    show_default=True,
+    help="Groups that a column may split the classes into, q.",
+)
 separation_option = click.option(
     "--separation",
     type=click.Choice(["two-sided", "one-sided", "literal"]),

@@ -9,6 +9,7 @@ import sys
 import time
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ from ecoc.cli._common import (
     print_json,
     rho_option,
     separation_option,
+    symbols_option,
     talk,
 )
 
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 @click.command()
 @classes_option
 @columns_option
+@symbols_option
 @rho_option
 @separation_option
 @balance_option
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
 def bounds(
     classes: int,
     columns: int | None,
+    symbols: int,
     min_column_distance: int | None,
     separation: str,
     balance: float | None,
@@ -61,6 +65,8 @@ def bounds(
     that rests on a published value says so.
     """
     from ecoc.bounds import all_bounds, check_bound
+    from ecoc.bounds.checking.symbols import check_symbol_bound
+    from ecoc.bounds.symbols import all_symbol_bounds
     from ecoc.design import DesignProblem
     from ecoc.errors import VerificationError
 
@@ -70,10 +76,16 @@ def bounds(
         min_column_distance=min_column_distance,
         separation=separation,
         max_imbalance=balance,
-    ).bound_problem
-    proved = all_bounds(problem)
+        n_symbols=symbols,
+    )
+    if symbols == 2:
+        proved = all_bounds(problem.bound_problem)
+        check = partial(check_bound, problem.bound_problem)
+    else:
+        proved = all_symbol_bounds(problem.symbol_bound_problem)
+        check = partial(check_symbol_bound, problem.symbol_bound_problem)
     for bound in proved:
-        wrong = check_bound(problem, bound)
+        wrong = check(bound)
         if wrong:
             raise VerificationError(f"the {bound.name} bound", wrong)
     if as_json:
@@ -196,6 +208,7 @@ def _whole_numbers(
 @click.command()
 @classes_option
 @columns_option
+@symbols_option
 @rho_option
 @separation_option
 @balance_option
@@ -251,6 +264,7 @@ def _whole_numbers(
 def design(
     classes: int,
     columns: int | None,
+    symbols: int,
     min_column_distance: int | None,
     separation: str,
     balance: float | None,
@@ -282,6 +296,7 @@ def design(
         "separation": separation,
         "max_imbalance": balance,
         "class_sizes": class_sizes,
+        "n_symbols": symbols,
     }
     if targets is not None:
         wanted |= {

@@ -49,15 +49,13 @@ class Distances(NamedTuple):
 class Differences(NamedTuple):
     """A difference matrix, and how often each difference of two rows occurs.
 
-    `elements` has shape (columns, rows), `subtract` is the table of the group; `orbits` and
-    `offsets` of shape (rows, rows) are for ordered pairs, and what is subtracted from their
-    differences; `counts` has a row for each orbit and a column for each difference, `steps`
-    what one occurrence adds, and `caps` how often each may occur.
+    `elements` has shape (columns, rows), `subtract` is the table of the group; `orbits`
+    of shape (rows, rows) are for ordered pairs; `counts` has a row for each orbit and a column
+    for each difference, `steps` what one occurrence adds, and `caps` how often each may occur.
     """
 
     elements: Ints
     subtract: Ints
-    offsets: Ints
     orbits: Ints
     counts: Ints
     steps: Ints
@@ -237,12 +235,11 @@ def _replace(differences: Differences, c: int, i: int, new: int) -> int:
     for j in range(elements.shape[1]):
         if j != i:
             other = elements[c, j]
-            to, back = differences.offsets[i, j], differences.offsets[j, i]
             there, here = orbits[i, j], orbits[j, i]
-            change += _count(differences, there, subtract[subtract[old, other], to], -1)
-            change += _count(differences, there, subtract[subtract[new, other], to], 1)
-            change += _count(differences, here, subtract[subtract[other, old], back], -1)
-            change += _count(differences, here, subtract[subtract[other, new], back], 1)
+            change += _count(differences, there, subtract[old, other], -1)
+            change += _count(differences, there, subtract[new, other], 1)
+            change += _count(differences, here, subtract[other, old], -1)
+            change += _count(differences, here, subtract[other, new], 1)
     elements[c, i] = new
     return change
 

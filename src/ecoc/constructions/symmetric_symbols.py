@@ -22,6 +22,7 @@ __all__ = [
     "Rotation",
     "anneal_code",
     "anneal_differences",
+    "compile_kernels",
     "invariant_columns",
     "subtraction_table",
 ]
@@ -253,7 +254,6 @@ def anneal_differences(
     seed: int,
     n_moves: int,
     budget: Budget,
-    twisted: bool = False,
 ) -> Ints | None:
     """Look for a matrix over a group whose rows have each difference at most so often.
 
@@ -268,10 +268,6 @@ def anneal_differences(
         symmetry.
     seed, n_moves, budget
         As for :func:`anneal_code`.
-    twisted : bool, default=False
-        Whether the image of a column under the turn by g has i g added in place i of each
-        cycle, modulo the order of the group, which must be prime and divide that of the
-        rotation. There are no fixed rows then.
 
     Returns
     -------
@@ -291,18 +287,14 @@ def anneal_differences(
     steps = rotation.order // sizes
     limits = np.zeros(sizes.size, dtype=np.int64)
     limits[orbits] = np.broadcast_to(caps, (t, t))
-    places = np.arange(t) % rotation.order if twisted else np.zeros(t, dtype=np.int64)
-    # Turning two rows by h changes their difference by h (i - j): they are turned until i = 0.
-    offsets = (places[:, None] - places) * places[:, None] % order
     counts = np.zeros((sizes.size, order), dtype=np.int64)
     first, second = np.nonzero(~np.eye(t, dtype=bool))
     which = orbits[first, second]
     for column in elements:
-        found = subtract[subtract[column[first], column[second]], offsets[first, second]]
-        np.add.at(counts, (which, found), steps[which])
+        np.add.at(counts, (which, subtract[column[first], column[second]]), steps[which])
     energy = int((np.maximum(0, counts - limits[:, None]) ** 2).sum())
     energies = np.array([energy], dtype=np.int64)
-    differences = kernels.Differences(elements, subtract, offsets, orbits, counts, steps, limits)
+    differences = kernels.Differences(elements, subtract, orbits, counts, steps, limits)
     stream = np.array([rng.integers(2**63)], dtype=np.uint64)
     done = 0
     while done < n_moves and energies[0] and not budget.is_spent:
@@ -313,6 +305,11 @@ def anneal_differences(
         budget.spend(4 * made * t)
     if energies[0]:
         return None
-    turns = np.arange(rotation.order)[:, None]
-    images = [(column[rotation.images()] - turns * places) % order for column in elements]
-    return np.concatenate(images if twisted else [c[rotation.images()] for c in elements]).T
+    return np.concatenate([column[rotation.images()] for column in elements]).T
+
+
+def compile_kernels() -> None:
+    """Have the compiled functions ready."""
+    budget = Budget()
+    anneal_code(Rotation(4), 2, 2, 1, seed=0, n_moves=1, budget=budget)
+    anneal_differences(Rotation(2), 2, 2, 1, seed=0, n_moves=1, budget=budget)

@@ -31,7 +31,14 @@ from ecoc.design.run import DesignRun, as_float
 from ecoc.design.search import sample_codebook, search_codebook
 from ecoc.design.solvers import ProgressPoint, Status
 from ecoc.design.solvers.base import resident_bytes
-from ecoc.errors import InfeasibleError, InvalidInputError, SolverError, TooLargeError
+from ecoc.design.symbol_portfolio import SymbolPortfolio
+from ecoc.errors import (
+    InfeasibleError,
+    InvalidInputError,
+    SolverError,
+    TooLargeError,
+    UnsupportedError,
+)
 
 __all__ = ["FORMULATIONS", "METHODS", "SOLVERS", "design_codebook"]
 
@@ -76,6 +83,7 @@ def design_codebook(
     class_sizes: Sequence[int] | None = None,
     objective: str = "max-min-distance",
     target_distances: npt.ArrayLike | None = None,
+    n_symbols: int = 2,
     method: str = "auto",
     formulation: str | None = None,
     solver: str = "auto",
@@ -91,10 +99,12 @@ def design_codebook(
     ----------
     n_classes : int or DesignProblem
         The number of classes, k; or all that is wanted in one :class:`DesignProblem`, in place
-        of this and the arguments up to `target_distances`.
+        of this and the arguments up to `n_symbols`.
     n_columns : int
         The most columns allowed, L.
-    min_column_distance, separation, max_imbalance, class_sizes, objective, target_distances
+    min_column_distance, separation, max_imbalance, class_sizes, objective
+        What is wanted of the columns and rows, see :class:`DesignProblem`.
+    target_distances, n_symbols
         What is wanted of the columns and rows, see :class:`DesignProblem`.
     method : {"auto", "construction", "search", "integer-program"}, default="auto"
         ``"auto"`` bounds the objective by theory, then tries constructions, annealing and
@@ -146,6 +156,12 @@ def design_codebook(
     >>> problem = DesignProblem(6, 10, min_column_distance=2)
     >>> design_codebook(problem, random_state=0).codebook == design.codebook
     True
+
+    A learner that takes four classes can split ten of them into four groups:
+
+    >>> design = design_codebook(10, 8, n_symbols=4, random_state=0)
+    >>> design.status.name, design.objective, design.codebook.n_symbols
+    ('OPTIMAL', 6, 4)
     """
     problem = _problem(
         n_classes,
@@ -156,10 +172,16 @@ def design_codebook(
         class_sizes=class_sizes,
         objective=objective,
         target_distances=target_distances,
+        n_symbols=n_symbols,
     )
     check_choice("method", method, METHODS)
     if formulation is not None:
         check_choice("formulation", formulation, FORMULATIONS)
+        if problem.n_symbols > 2:
+            raise UnsupportedError(
+                "The formulations of the paper have columns of two symbols; for more leave "
+                "formulation out and ask for method='integer-program'."
+            )
         if method not in {"auto", "integer-program"}:
             raise InvalidInputError(f"formulation has no meaning for method={method!r}.")
         method = "integer-program"
@@ -172,17 +194,22 @@ def design_codebook(
 
     # The same seed always gives the same bytes, and so does none.
     seed = (check_seed(random_state) or 0) % (2**31 - 1)
-    run = Portfolio(problem, seed, time_limit, memory_limit, progress)
+    kind = Portfolio if problem.n_symbols == 2 else SymbolPortfolio
+    run = kind(problem, seed, time_limit, memory_limit, progress)
     try:
         problem.check_feasible()
-        if method == "integer-program":
+        if method == "integer-program" and isinstance(run, Portfolio):
             check_size(problem, formulation or "ip3")
         run.offer(start)
         run.everything()
         if method != "integer-program":
             run.run_stages(method, solver)
-        elif not run.over:
+        elif run.over:
+            pass
+        elif isinstance(run, Portfolio):
             run.integer_program(formulation or "ip3", solver, helped=False)
+        else:
+            run.integer_program(solver, helped=False)
     except KeyboardInterrupt:
         # Between two stages; within one the stage itself takes note of it.
         run.note_cut("design", "interrupted")

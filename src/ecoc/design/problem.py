@@ -23,8 +23,10 @@ from ecoc._checks import (
     listing,
 )
 from ecoc._exact import Exact, exact
-from ecoc.bounds import BoundProblem
+from ecoc.bounds import Bound, BoundProblem, best_bound
 from ecoc.bounds.problem import exact_targets
+from ecoc.bounds.symbol_problem import SymbolBoundProblem
+from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.codes import Codebook
 from ecoc.codes.codebook import Separation
 from ecoc.codes.columns import (
@@ -33,7 +35,8 @@ from ecoc.codes.columns import (
     least_difference,
     separable_pairs,
 )
-from ecoc.errors import InfeasibleError, InvalidInputError
+from ecoc.codes.validation import check_symbols
+from ecoc.errors import InfeasibleError, InvalidInputError, UnsupportedError
 from ecoc.graphs import SEPARATIONS, ConflictGraph
 
 __all__ = ["OBJECTIVES", "DesignProblem"]
@@ -66,6 +69,10 @@ class DesignProblem:
     target_distances : array of shape (n_classes, n_classes), optional
         The targets; symmetric, the diagonal is not used. They are decimals as written: 1.3
         is thirteen tenths, and sums of deviations are exact.
+    n_symbols : int, default=2
+        The most groups that a column splits the classes into, q. With more than two, columns
+        are alike up to renaming their symbols, the imbalance of a column is the difference of
+        its largest and its smallest group, and there are no targets.
 
     Examples
     --------
@@ -82,6 +89,7 @@ class DesignProblem:
     class_sizes: Sequence[int] | None = None
     objective: str = "max-min-distance"
     target_distances: npt.ArrayLike | None = None
+    n_symbols: int = 2
 
     def __post_init__(self) -> None:
         k = check_int("n_classes", self.n_classes, minimum=2)
@@ -102,6 +110,12 @@ class DesignProblem:
         if self.target_distances is not None:
             targets = _as_targets(self.target_distances, k)
             object.__setattr__(self, "target_distances", targets)
+        check_symbols(self.n_symbols, k)
+        if self.n_symbols > 2 and (self.separation != "two-sided" or not self.maximises):
+            raise UnsupportedError(
+                "Codebooks of more than two symbols are designed for the least row distance and "
+                "with columns separated up to renaming symbols (separation='two-sided')."
+            )
 
     @property
     def maximises(self) -> bool:
@@ -115,7 +129,9 @@ class DesignProblem:
 
     @property
     def candidates(self) -> Dichotomies:
-        """The columns that the balance rule admits."""
+        """The columns of two symbols that the balance rule admits."""
+        if self.n_symbols > 2:
+            raise UnsupportedError("Columns of more than two symbols are not dichotomies.")
         return Dichotomies(self.n_classes, self.max_imbalance, self.class_sizes)
 
     @property
@@ -144,8 +160,22 @@ class DesignProblem:
         )
 
     @property
+    def symbol_bound_problem(self) -> SymbolBoundProblem:
+        """The problem of several symbols as the room of bounds sees it.
+
+        All columns stand for those that the balance rule admits.
+        """
+        return SymbolBoundProblem(self.n_classes, self.n_columns, self.n_symbols)
+
+    def theory(self) -> Bound:
+        """The best bound of coding theory on the least row distance, with its proof."""
+        if self.n_symbols > 2:
+            return best_symbol_bound(self.symbol_bound_problem)
+        return best_bound(self.bound_problem)
+
+    @property
     def bound_problem(self) -> BoundProblem:
-        """The problem as the room of bounds sees it."""
+        """The problem of two symbols as the room of bounds sees it."""
         return BoundProblem(
             self.n_classes, self.n_columns, self.column_counts, self.rho, self.separation
         )
@@ -195,10 +225,10 @@ class DesignProblem:
         wrong = []
         if codebook.n_columns > self.n_columns:
             wrong.append(f"it has {codebook.n_columns} columns where {self.n_columns} are allowed")
-        if codebook.n_symbols > 2:
-            wrong.append(f"it has {codebook.n_symbols} symbols where two are asked for")
-            return wrong
-        if not codebook.is_binary:
+        if codebook.n_symbols != self.n_symbols:
+            wanted = "two" if self.n_symbols == 2 else self.n_symbols
+            return [*wrong, f"it has {codebook.n_symbols} symbols where {wanted} are asked for"]
+        if self.n_symbols == 2 and not codebook.is_binary:
             wrong.append("it leaves classes out of columns (entries 0)")
             return wrong
         if not self._separated(codebook):
@@ -206,7 +236,7 @@ class DesignProblem:
         if self.max_imbalance is not None:
             balance = codebook.column_balance(self.class_sizes)
             admitted = balance_limit(self.max_imbalance, self.class_sizes, self.n_classes)
-            worst = np.abs(balance.positive - balance.negative)
+            worst = group_differences(balance.groups)
             if worst.max() > admitted:
                 wrong.append(
                     f"column {int(worst.argmax())} has sides that differ by {int(worst.max())}, "
@@ -227,6 +257,11 @@ class DesignProblem:
 
     def _example_of_conflict(self, codebook: Codebook) -> str:
         least, most = self.separation_limits
+        if self.n_symbols > 2:
+            return (
+                f"two columns are {codebook.min_column_distance():g} apart up to renaming symbols, "
+                f"not at least {least}"
+            )
         distances = codebook.column_distances("one-sided")
         wrong = np.triu((distances < least) | (distances > most), k=1)
         i, j = np.argwhere(wrong)[0].tolist()
@@ -250,7 +285,10 @@ class DesignProblem:
         The message says what would work. Passing is no proof that there is one.
         """
         k, length = self.n_classes, self.n_columns
-        check_enough_rows(k, length)
+        check_enough_rows(k, length, self.n_symbols)
+        if self.n_symbols > 2:
+            self._check_symbols()
+            return
         least, most = self.separation_limits
         if k > 2 and (least > most or least > k - 1):
             largest = {"two-sided": k // 2, "one-sided": k - 1, "literal": length // 2}
@@ -262,6 +300,20 @@ class DesignProblem:
         self._check_rows()
         if k <= MAX_SCANNED_CLASSES and self.candidates.is_filtered:
             self._check_balance()
+
+    def _check_symbols(self) -> None:
+        """Refuse a separation that no two partitions have.
+
+        The groups of two partitions can be matched in q ways that share no pair of groups; one
+        of them has at least k / q classes in matching groups.
+        """
+        k, q = self.n_classes, self.n_symbols
+        most = k - -(-k // q)
+        if self.rho > most and k > q:
+            raise InfeasibleError(
+                f"No two columns of {k} classes and {q} symbols can be at least {self.rho} apart. "
+                f"Ask for min_column_distance <= {most}."
+            )
 
     def _check_rows(self) -> None:
         """Refuse a separation that so many different rows cannot give.
@@ -315,7 +367,9 @@ class DesignProblem:
     def to_plain(self) -> dict[str, Any]:
         """The problem as plain data, for files."""
         targets = self.target_distances
+        symbols = {"n_symbols": self.n_symbols} if self.n_symbols > 2 else {}
         return {
+            **symbols,
             "n_classes": self.n_classes,
             "n_columns": self.n_columns,
             "min_column_distance": self.min_column_distance,
@@ -368,6 +422,20 @@ class DesignProblem:
 MAX_TARGET = 1_000_000
 MAX_SCANNED_CLASSES = 26
 """The most classes whose columns are all looked at to find out what the balance rule leaves."""
+
+
+def group_differences(groups: npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """How much the largest and the smallest group of each column differ that have classes.
+
+    Examples
+    --------
+    >>> group_differences(np.array([[3, 1], [0, 4], [2, 1]]))
+    array([1, 3])
+    """
+    sizes = np.asarray(groups, dtype=np.int64)
+    smallest = np.where(sizes > 0, sizes, np.iinfo(np.int64).max).min(axis=0)
+    differences: npt.NDArray[np.int64] = sizes.max(axis=0) - smallest
+    return differences
 
 
 def balance_limit(max_imbalance: float, class_sizes: Sequence[int] | None, n_classes: int) -> int:

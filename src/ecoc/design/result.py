@@ -21,6 +21,7 @@ from ecoc.bounds import (
     check_separation_bound,
     check_target_bound,
 )
+from ecoc.bounds.checking.symbols import check_symbol_bound
 from ecoc.codes import Codebook, Provenance
 from ecoc.codes.columns import columns_to_matrix
 from ecoc.codes.files import write_file
@@ -57,7 +58,7 @@ _FACTS: dict[str, dict[str, type]] = {
     "two-solvers": {"first": dict, "second": dict},
 }
 _KNOWN_SOLVERS = ("highs", "scip", "gurobi")
-_KNOWN_PROGRAMS = ("IP1", "IP2", "IP3")
+_KNOWN_PROGRAMS = ("IP1", "IP2", "IP3", "PARTITIONS")
 _TOLERANCES = ("feasibility", "integrality", "absolute_gap", "relative_gap")
 _VERSION = re.compile(r"[0-9][0-9A-Za-z .()+-]{0,59}", re.ASCII)
 
@@ -183,6 +184,8 @@ class Certificate:
         bound = self._theory_bound()
         if isinstance(bound, str):
             return [bound]
+        if codebook.n_symbols > 2:
+            return ["no bound on the column distance is known for several symbols"]
         return check_separation_bound(
             codebook.n_classes,
             codebook.n_columns,
@@ -195,6 +198,8 @@ class Certificate:
         bound = self._theory_bound()
         if isinstance(bound, str):
             return [bound]
+        if problem.n_symbols > 2:
+            return check_symbol_bound(problem.symbol_bound_problem, bound)
         if problem.maximises:
             return check_bound(problem.bound_problem, bound)
         lower = TargetBound(bound.name, Fraction(self.bound), bound.proof, bound.reason)
@@ -214,7 +219,12 @@ class Certificate:
         # The columns are distinct and admissible, so they are all if there are as many.
         if problem.n_classes > MAX_SCANNED_CLASSES:
             return ["there are too many columns for all of them to be used"]
-        missing = len(problem.candidates) - codebook.n_columns
+        if problem.n_symbols > 2:
+            if problem.max_imbalance is not None:
+                return ["columns of several symbols are not counted by their balance"]
+            missing = n_partitions(problem.n_classes, problem.n_symbols) - codebook.n_columns
+        else:
+            missing = len(problem.candidates) - codebook.n_columns
         if missing:
             return [f"{missing} admissible columns are not used, so nothing is proved"]
         if self.bound != problem.objective_of(codebook):
@@ -234,6 +244,26 @@ class Certificate:
         if not isinstance(proof, dict) or set(proof) != {"kind", "bound", "facts"}:
             raise InvalidInputError("a proof must be an object with kind, bound and facts.")
         return cls(proof["kind"], exact_from_plain("bound", proof["bound"]), proof["facts"])
+
+
+def n_partitions(n_classes: int, n_symbols: int) -> int:
+    """How many columns of at most q symbols there are: partitions into 2 to q groups.
+
+    Examples
+    --------
+    >>> n_partitions(4, 3)
+    13
+    """
+    # Stirling's numbers: a class more joins one of the groups or makes its own.
+    counts = [1] + [0] * (n_symbols - 1)
+    for _ in range(n_classes - 1):
+        counts = [
+            size * count + before
+            for size, count, before in zip(
+                range(1, n_symbols + 1), counts, [0, *counts], strict=False
+            )
+        ]
+    return sum(counts[1:])
 
 
 def _wrong_fields(facts: Mapping[str, Any], wanted: Mapping[str, type]) -> list[str]:

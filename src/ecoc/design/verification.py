@@ -9,7 +9,7 @@ from typing import Any
 
 from ecoc._exact import Exact, exact_from_plain, exact_text
 from ecoc._limits import check_deadline, deadline, seconds_left
-from ecoc.bounds import best_bound, target_bound
+from ecoc.bounds import target_bound
 from ecoc.codes import Codebook
 from ecoc.codes.columns import MAX_CLASSES
 from ecoc.codes.files import read_file
@@ -17,6 +17,7 @@ from ecoc.design.problem import DesignProblem
 from ecoc.design.result import Certificate, Design
 from ecoc.design.search import search_codebook
 from ecoc.design.solvers.base import Status
+from ecoc.design.symbol_portfolio import symbol_codebook
 from ecoc.errors import FileFormatError, InvalidInputError, VerificationError
 
 __all__ = ["VERIFICATION_SECONDS", "read_design", "unverified", "verify_claim"]
@@ -93,7 +94,7 @@ def unverified(design: Design) -> str | None:
 
 def _limit_by_theory(problem: DesignProblem) -> str:
     if problem.maximises:
-        return f"coding theory allows at most {best_bound(problem.bound_problem).value}"
+        return f"coding theory allows at most {problem.theory().value}"
     targets = () if problem.target_distances is None else problem.target_distances
     least = exact_text(target_bound(problem.n_columns, targets).value)
     return f"coding theory allows no less than {least}"
@@ -154,6 +155,8 @@ def _contradictions(problem: DesignProblem, bound: Exact, n_columns: int) -> lis
 def _constructed(problem: DesignProblem, bound: Exact) -> Codebook | None:
     if not problem.maximises:
         return None
+    if problem.n_symbols > 2:
+        return symbol_codebook(problem, int(bound) + 1, seconds_left(_CONSTRUCTION_SECONDS))
     from ecoc.constructions import construct
 
     return construct(
@@ -169,6 +172,8 @@ def _constructed(problem: DesignProblem, bound: Exact) -> Codebook | None:
 
 def _searched(problem: DesignProblem, bound: Exact) -> Codebook | None:
     """One run of the search, which asks for no more than the bound excludes."""
+    if problem.n_symbols > 2:
+        return None
     better = int(bound) + 1 if problem.maximises else None
     steps = problem.n_classes + problem.n_columns
     return search_codebook(
