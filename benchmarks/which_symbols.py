@@ -6,8 +6,8 @@
     python benchmarks/which_symbols.py --smoke                              # seconds
 
 Every classifier sees the same random splits, 70 to 30, stratified, of at most 1000 rows for
-training and 2000 for testing, standardised by the training part. A code of two symbols is the
-optimal one of its length. "plain" is the learner itself, and "forest" a random forest with as
+training and 2000 for testing, standardised by the training part. Codes are those of
+design_codebook. "plain" is the learner itself, and "forest" a random forest with as
 many trees as the code has columns. Learners are as scikit-learn has them, untuned; "random
 tree" looks at the root of the number of features at each branch. Records go to a file (--out),
 and a run that was stopped goes on where it was.
@@ -19,7 +19,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import cache
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -33,13 +33,15 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from _study import Records, Split, print_table, splits
+from ecoc.codes import Codebook
 from ecoc.datasets import Dataset, load_dataset, make_toy
+from ecoc.design import design_codebook
 from ecoc.multiclass import ECOCClassifier
 
 SETS = ("glass", "ecoli", "yeast", "vowel", "segment", "pendigits", "digits", "soybean")
 MADE = {"made-50": 50, "made-100": 100}
 KEYS = ("set", "learner", "length", "method", "split")
-SYMBOLS = (2, 3, 4, 5, 8)
+SYMBOLS = (2, 3, 4, 5, 8, 16, 25)
 LENGTHS = ("20", "2k", "100")
 LEARNERS: dict[str, Callable[[int], BaseEstimator]] = {
     "tree": lambda seed: DecisionTreeClassifier(random_state=seed),
@@ -79,20 +81,23 @@ def made(n_classes: int) -> Dataset:
     return Dataset(f"made-{n_classes}", features, labels, names, "made", "Clusters of many classes")
 
 
-def classifier(learner: str, method: str, length: int, seed: int) -> BaseEstimator:
+def classifier(learner: str, method: str, length: int, n_classes: int, seed: int) -> BaseEstimator:
     """A classifier that is not trained."""
     base = LEARNERS[learner](seed)
     if method == "plain":
         return base
     if method == "forest":
         return RandomForestClassifier(length, random_state=seed)
-    return ECOCClassifier(
-        base,
-        codebook="optimal",
-        n_symbols=int(method),
-        n_columns=length,
-        random_state=seed,
-    )
+    return ECOCClassifier(base, codebook=code(n_classes, length, int(method)), random_state=seed)
+
+
+@cache
+def code(n_classes: int, n_columns: int, q: int) -> Codebook:
+    """The best code that is found within some seconds, the same for all learners and splits."""
+    design = design_codebook(n_classes, n_columns, n_symbols=q, time_limit=20, random_state=0)
+    if design.codebook is None:
+        raise SystemExit(f"no code of {n_classes} classes, {n_columns} columns, {q} symbols")
+    return design.codebook
 
 
 def measure(records: Records, name: str, split: Split, learner: str, lengths: list[str]) -> None:
@@ -113,8 +118,9 @@ def measure(records: Records, name: str, split: Split, learner: str, lengths: li
             }
             if records.has(**key):
                 continue
+            model = classifier(learner, method, n_columns, n_classes, split.number)
             began = time.process_time()
-            model = classifier(learner, method, n_columns, split.number).fit(split.X, split.y)
+            model.fit(split.X, split.y)
             fitted = time.process_time()
             accuracy = float(np.mean(model.predict(split.X_test) == split.y_test))
             loss = None
@@ -141,22 +147,23 @@ def report(records: Records) -> None:
     sets = list(dict.fromkeys(key[2] for key in means))
     for learner in learners:
         for length in LENGTHS:
-            columns = [m for m in map(str, SYMBOLS) if (learner, length, sets[0], m) in means]
+            held = {key[2:] for key in means if key[:2] == (learner, length)}
+            columns = [m for m in map(str, SYMBOLS) if any(method == m for _, method in held)]
             rows = []
             for name in sets:
                 cells = [means.get((learner, length, name, m)) for m in columns]
-                if cells and cells[0] is not None:
+                if any(cell is not None for cell in cells):
                     plain = means.get((learner, "-", name, "plain"))
-                    forest = means.get(("-", length, name, "forest"))
-                    rows.append([name, plain, forest, *cells])
+                    rows.append([name, plain, means.get(("-", length, name, "forest")), *cells])
             if not rows:
                 continue
             print(f"\n{learner}, {length} columns")
-            header = ["set", "plain", "forest", *(f"q={m}" for m in columns)]
-            full = [row for row in rows if None not in row]
-            mean: list[Any] = ["mean", *np.mean([row[1:] for row in full], axis=0).tolist()]
             shown = [["" if cell is None else cell for cell in row] for row in rows]
-            print_table(header, [*shown, mean] if full else shown)
+            full = [row[1:] for row in rows if None not in row]
+            if full:
+                mean = np.mean(full, axis=0).tolist()
+                shown.append([f"mean of {len(full)} with all", *mean])
+            print_table(["set", "plain", "forest", *(f"q={m}" for m in columns)], shown)
 
 
 def main() -> None:
