@@ -234,6 +234,7 @@ _OWN_NAMES = (
 """Types of ours that are only loaded for the files that have them."""
 
 _MOVED = {
+    "ecoc.codes.provenance": "ecoc.codes.codebook",
     **{
         f"ecoc.multiclass.{family}": f"ecoc.multiclass.decoders.{family}"
         for family in ("distances", "healing", "learned", "probabilities")

@@ -15,7 +15,7 @@ from ecoc.multiclass.decoders.distances import (
 from ecoc.multiclass.decoders.healing import SelfHealing
 from ecoc.multiclass.decoders.learned import Learned
 from ecoc.multiclass.decoders.names import DECODERS, make_decoder
-from ecoc.multiclass.decoders.probabilities import Coupling, Soft
+from ecoc.multiclass.decoders.probabilities import Coupling, LogLikelihood, Soft
 
 __all__ = [
     "DECODERS",
@@ -28,6 +28,7 @@ __all__ = [
     "Hamming",
     "InverseHamming",
     "Learned",
+    "LogLikelihood",
     "LossBased",
     "LossWeighted",
     "SelfHealing",
