@@ -52,12 +52,13 @@ PROBABILITIES = ("auto", "coupling", "normalised")
 
 
 def _gives_probabilities(classifier: ECOCClassifier) -> bool:
-    fitted = getattr(classifier, "estimators_", None)
+    # A lost column may have None in its place.
+    fitted = (learner for learner in getattr(classifier, "estimators_", ()) if learner is not None)
     if isinstance(getattr(classifier, "decoder_", None), Learned):
         return True
     if classifier.calibration is not None or classifier.decoding == "learned":
         return True
-    if hasattr(fitted[0] if fitted else classifier.estimator, "predict_proba"):
+    if hasattr(next(fitted, classifier.estimator), "predict_proba"):
         return True
     raise AttributeError(
         f"predict_proba needs columns with probabilities, and "

@@ -2,7 +2,6 @@
 
 from ecoc.multiclass.decoders.base import Decoder, FunctionDecoder
 from ecoc.multiclass.decoders.distances import (
-    LOSSES,
     AttenuatedEuclidean,
     Euclidean,
     Hamming,
@@ -19,7 +18,6 @@ from ecoc.multiclass.decoders.probabilities import Coupling, LogLikelihood, Soft
 
 __all__ = [
     "DECODERS",
-    "LOSSES",
     "AttenuatedEuclidean",
     "Coupling",
     "Decoder",
