@@ -220,7 +220,7 @@ def _given_shape(model: Any) -> tuple[int, ...] | None:
 
 
 def _code_classifier(model: Any) -> ModelAdapter:
-    check_two_symbols(model.codebook_, "What attacks and certifies models")
+    check_two_symbols(model.codebook_, "A robustness evaluation")
     return ModelAdapter(
         classes=model.classes_,
         column_scores=model.column_scores,

@@ -12,7 +12,6 @@ from ecoc.multiclass.decoders import (
     AttenuatedEuclidean,
     Coupling,
     Euclidean,
-    FunctionDecoder,
     Hamming,
     InverseHamming,
     LogLikelihood,
@@ -23,6 +22,7 @@ from ecoc.multiclass.decoders import (
     hamming_margin,
 )
 from ecoc.multiclass.decoders import base as module
+from ecoc.multiclass.decoders.base import FunctionDecoder
 
 DECODERS = [
     Hamming(),

@@ -6,8 +6,7 @@ from hypothesis import given
 from tests.multiclass.cases import decodings
 
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass.decoders import LossBased, LossWeighted
-from ecoc.multiclass.decoders.distances import LOSSES
+from ecoc.multiclass.decoders import LOSSES, LossBased, LossWeighted
 
 BY_HAND = {
     "hinge": lambda z: max(0, 1 - z) / 2,

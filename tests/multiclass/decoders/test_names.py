@@ -15,13 +15,13 @@ from ecoc.multiclass.decoders import (
     DECODERS,
     Coupling,
     Decoder,
-    FunctionDecoder,
     Hamming,
     LossBased,
     Soft,
     Votes,
     make_decoder,
 )
+from ecoc.multiclass.decoders.base import FunctionDecoder
 from ecoc.multiclass.decoders.names import automatic_decoder
 
 TERNARY = sparse_random(5, 10, random_state=0)

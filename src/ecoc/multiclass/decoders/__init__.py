@@ -1,7 +1,8 @@
 """Decoders: from the scores of columns to the scores of classes."""
 
-from ecoc.multiclass.decoders.base import Decoder, FunctionDecoder
+from ecoc.multiclass.decoders.base import Decoder
 from ecoc.multiclass.decoders.distances import (
+    LOSSES,
     AttenuatedEuclidean,
     Euclidean,
     Hamming,
@@ -18,11 +19,11 @@ from ecoc.multiclass.decoders.probabilities import Coupling, LogLikelihood, Soft
 
 __all__ = [
     "DECODERS",
+    "LOSSES",
     "AttenuatedEuclidean",
     "Coupling",
     "Decoder",
     "Euclidean",
-    "FunctionDecoder",
     "Hamming",
     "InverseHamming",
     "Learned",
