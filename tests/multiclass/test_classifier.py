@@ -650,6 +650,9 @@ def test_lost_columns_of_symbols_are_decoded_as_erasures(nine):
     assert np.array_equal(model.predict(X, missing_columns=[0, 1]), alone.predict(X))
     assert model.predict_proba(X, missing_columns=[0, 1]) == pytest.approx(alone.predict_proba(X))
     assert np.array_equal(model.margin(X, missing_columns=[0, 1]), alone.margin(X))
+    two = ECOCClassifier(GaussianNB(), codebook="one-vs-rest").fit(X, y)
+    two.estimators_[0] = None
+    assert two.predict_proba(X, missing_columns=[0]).sum(axis=1) == pytest.approx(1)
 
 
 class Uncertain(Few):
