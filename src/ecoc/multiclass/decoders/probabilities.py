@@ -110,7 +110,7 @@ class LogLikelihood(Decoder):
     Examples
     --------
     >>> LogLikelihood(logistic=False)([[0.8, -0.2]], [[1, 1], [1, -1], [-1, 0]]).round(2)
-    array([[-1.02, -0.62, -2.92]])
+    array([[-1.03, -0.63, -2.92]])
     """
 
     logistic: bool = True
