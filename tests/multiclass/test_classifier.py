@@ -551,7 +551,8 @@ class Few(ClassifierMixin, BaseEstimator):
 def test_a_learner_of_ten_classes_takes_two_hundred():
     X, y = blobs(200, n_features=8, per_class=6, spread=0.2)
     X, y = X[np.argsort(y)], np.sort(y)
-    model = ECOCClassifier(Few(), max_classes=10, random_state=0).fit(X[::2], y[::2])
+    model = ECOCClassifier(Few(), "balanced-random", max_classes=10, random_state=0)
+    model.fit(X[::2], y[::2])
     assert model.codebook_.n_symbols == 10
     assert model.codebook_.n_columns == 46
     assert model.score(X[1::2], y[1::2]) > 0.9

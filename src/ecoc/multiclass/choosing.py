@@ -381,13 +381,12 @@ def _of_symbols(
         wanted = max(_FEWEST_CAPPED_COLUMNS, 2 * -(-(k - 1) // (q - 1)))
     elif wanted is None:
         wanted = 2 * k
-    length = min(wanted, most_balanced_columns(k, q))
-    return Choice(_balanced(k, length, q, seed), f"balanced-random code, {because}")
-
-
-@lru_cache(maxsize=64)
-def _balanced(k: int, n_columns: int, q: int, seed: int | None) -> Codebook:
-    return make_code("balanced-random", k, n_columns, n_symbols=q, random_state=seed)
+    if name == "balanced-random":
+        length = min(wanted, most_balanced_columns(k, q))
+        code = make_code(name, k, length, n_symbols=q, random_state=seed)
+        return Choice(code, f"balanced-random code, {because}")
+    code, verdict = _optimal(k, wanted, seed, q)
+    return Choice(code, f"optimal code, {because}; {verdict}")
 
 
 def _automatic(k: int, estimator: object, n_columns: int | None) -> tuple[str, str]:
@@ -415,9 +414,9 @@ def _most_columns(k: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def _optimal(k: int, n_columns: int, seed: int | None) -> tuple[Codebook, str]:
+def _optimal(k: int, n_columns: int, seed: int | None, n_symbols: int = 2) -> tuple[Codebook, str]:
     # Cross-validation asks for the same code again and again.
-    design = design_codebook(k, n_columns, random_state=seed)
+    design = design_codebook(k, n_columns, n_symbols=n_symbols, random_state=seed)
     return _codebook_of(design), design.verdict
 
 

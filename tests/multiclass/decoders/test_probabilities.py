@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from tests.multiclass.cases import decodings, symbol_decodings
@@ -109,6 +109,7 @@ def test_coupling_decodes_scores_of_both_kinds():
 # ------------------------------------------------------- more than two symbols
 
 
+@settings(max_examples=40)
 @given(case=symbol_decodings(max_samples=1))
 def test_coupling_of_symbols_reaches_the_global_optimum(case):
     code, probabilities = case
