@@ -4,7 +4,7 @@
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from tests.strategies import codebooks
+from tests.strategies import codebooks, symbol_codebooks
 
 
 @st.composite
@@ -14,6 +14,17 @@ def decodings(draw, max_samples=5, codes=None):
     shape = (draw(st.integers(1, max_samples)), code.n_columns)
     values = st.floats(-8, 8, width=16).filter(lambda value: abs(value) > 1e-3) | st.just(0.0)
     return code, draw(hnp.arrays(np.float64, shape, elements=values))
+
+
+@st.composite
+def symbol_decodings(draw, max_samples=5, codes=None):
+    """A codebook of symbols and probabilities of its columns' symbols."""
+    code = draw(symbol_codebooks(5, 3) if codes is None else codes)
+    shape = (draw(st.integers(1, max_samples)), code.n_columns, code.n_symbols)
+    # Whole numbers: ties and zeros are as frequent as with single trees.
+    counts = draw(hnp.arrays(np.int64, shape, elements=st.integers(0, 4)))
+    counts[..., 0] += counts.sum(axis=2) == 0
+    return code, counts / counts.sum(axis=2, keepdims=True)
 
 
 @st.composite

@@ -18,9 +18,9 @@ from tests.multiclass.cases import blobs
 
 from ecoc.codes import Codebook, digits, exhaustive, one_vs_one, one_vs_rest, write_codebook
 from ecoc.design import design_codebook
-from ecoc.errors import FileFormatError, InvalidCodebookError, InvalidInputError, UnsupportedError
+from ecoc.errors import FileFormatError, InvalidCodebookError, InvalidInputError
 from ecoc.multiclass import CODEBOOKS, ECOCClassifier, choose_codebook
-from ecoc.multiclass.choosing import is_linear
+from ecoc.multiclass.choosing import class_limit, is_linear
 
 choose = partial(choose_codebook, estimator=DecisionTreeClassifier())
 
@@ -91,12 +91,152 @@ def test_random_codes_are_cut_to_columns_that_can_be_drawn():
         assert code.n_columns == min(n_columns, 5)
 
 
-def test_more_than_two_symbols_are_refused_before_any_work(tmp_path):
+def test_codebooks_of_symbols_are_taken_as_they_are(tmp_path):
     code = digits(9, n_symbols=3)
     write_codebook(code, tmp_path / "code.json")
     for given in (code, tmp_path / "code.json"):
-        with pytest.raises(UnsupportedError, match="A classifier takes codebooks of two symbols"):
-            choose(given, np.arange(9))
+        assert choose(given, np.arange(9)).codebook == code
+        assert choose(given, np.arange(9), n_symbols=3, max_classes=3).codebook == code
+        with pytest.raises(InvalidInputError, match="that of the codebook, 3, not 4"):
+            choose(given, np.arange(9), n_symbols=4)
+        with pytest.raises(InvalidInputError, match="at most max_classes, 2, groups; column 0, 1"):
+            choose(given, np.arange(9), max_classes=2)
+    assert choose(code.matrix, np.arange(9), n_symbols=3).codebook == code
+    # Symbols that no column uses need no group.
+    narrow = Codebook([[0, 0], [0, 1], [3, 2], [3, 3]], n_symbols=4)
+    with pytest.raises(InvalidInputError, match="column 1 has up to 4"):
+        choose(narrow, np.arange(4), max_classes=3)
+    assert choose(narrow, np.arange(4), max_classes=4).codebook == narrow
+
+
+def test_classes_that_are_absent_leave_a_codebook_of_symbols():
+    code = Codebook(
+        [[0, 0, 3], [1, 1, 1], [2, 1, 0], [3, 1, 2], [3, 0, 1]], n_symbols=4, labels=list("abcde")
+    )
+    choice = choose(code, np.array(["b", "c", "d"]))
+    assert choice.absent_classes == ("a", "e")
+    # Column 1 has one group left, and the others are the same.
+    assert choice.dropped_columns == (1, 2)
+    assert choice.codebook == Codebook([[0], [1], [2]], n_symbols=3, labels=list("bcd"))
+    two = choose(code, np.array(["a", "b"]))
+    assert two.codebook == Codebook([[1], [-1]], labels=list("ab"))
+    assert two.dropped_columns == (1, 2)
+
+
+@pytest.mark.parametrize("name", ["auto", "optimal", "balanced-random", "digits"])
+@pytest.mark.parametrize("k", [2, 3, 5, 12])
+def test_names_with_symbols(name, k):
+    choice = choose(name, np.arange(k), n_symbols=4, random_state=0)
+    assert choice.codebook.n_symbols == min(k, 4)
+    assert choice.codebook.n_classes == k
+    if k > 2:
+        assert f"{min(k, 4)} symbols" in choice.reason
+        assert (name in {"auto", "optimal"}) == ("OPTIMAL: minimum row" in choice.reason)
+    if name != "digits" and k == 12:
+        assert choice.codebook.n_columns == 24
+        nine = choose(name, np.arange(k), n_symbols=4, n_columns=9, random_state=0)
+        assert nine.codebook.n_columns == 9
+
+
+@pytest.mark.parametrize("name", ["one-vs-one", "similarity", "dense-random"])
+def test_names_without_symbols(name):
+    data = blobs(6, per_class=5)
+    with pytest.raises(InvalidInputError, match=f"{name}' has two symbols"):
+        choose(name, np.arange(6), n_symbols=3, data=data)
+    for n_symbols, limit in (("auto", None), (None, 3), (2, 3)):
+        choice = choose(
+            name, np.arange(6), n_symbols=n_symbols, max_classes=limit, random_state=0, data=data
+        )
+        assert choice.codebook.n_symbols == 2
+
+
+class Capped(DecisionTreeClassifier):
+    max_classes = 10
+
+
+class Loaded(DecisionTreeClassifier):
+    def get_inference_config(self):
+        return type("Config", (), {"MAX_NUMBER_OF_CLASSES": 7})()
+
+
+class NotLoaded(DecisionTreeClassifier):
+    def get_inference_config(self):
+        raise RuntimeError("download the weights first")
+
+
+@pytest.mark.parametrize(
+    ("learner", "limit"),
+    [
+        (Capped(), 10),
+        (make_pipeline(StandardScaler(), Capped()), 10),
+        (GridSearchCV(make_pipeline(Capped()), {}), 10),
+        (Loaded(), 7),
+        (NotLoaded(), None),
+        (RandomForestClassifier(), None),
+        (object(), None),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_limits_that_learners_state(learner, limit):
+    assert class_limit(learner) == limit
+
+
+def test_a_limit_decides_the_symbols_of_many_classes():
+    for options in ({"max_classes": 10}, {"n_symbols": "auto", "estimator": Capped()}):
+        choice = choose("auto", np.arange(30), random_state=0, **options)
+        assert (choice.codebook.n_symbols, choice.codebook.n_columns) == (10, 8)
+        assert "takes at most 10 classes" in choice.reason
+        # Up to the limit the code is the one that it would be without.
+        few = choose("auto", np.arange(4), random_state=0, **options)
+        assert few.codebook == choose("auto", np.arange(4), random_state=0).codebook
+    many = choose("balanced-random", np.arange(100), max_classes=10, random_state=0)
+    assert many.codebook.n_columns == 22
+    two = choose("auto", np.arange(6), max_classes=2, random_state=0)
+    assert two.codebook == choose("auto", np.arange(6), random_state=0).codebook
+
+
+@pytest.mark.parametrize(
+    ("learner", "k", "limit", "n_symbols"),
+    [
+        (DecisionTreeClassifier(), 12, None, 4),
+        (make_pipeline(StandardScaler(), DecisionTreeClassifier()), 12, None, 4),
+        (DecisionTreeClassifier(), 7, None, 3),
+        (DecisionTreeClassifier(), 5, None, 2),
+        (DecisionTreeClassifier(), 12, 20, 4),
+        (GaussianNB(), 12, None, 2),
+        (LogisticRegression(), 12, None, 2),
+        (RandomForestClassifier(), 12, None, 2),
+        (GaussianNB(), 12, 5, 5),
+    ],
+)
+def test_automatic_symbols(learner, k, limit, n_symbols):
+    choice = choose_codebook(
+        "auto",
+        np.arange(k),
+        estimator=learner,
+        n_symbols="auto",
+        max_classes=limit,
+        random_state=0,
+    )
+    assert choice.codebook.n_symbols == n_symbols
+    if n_symbols == 2:
+        plain = choose_codebook("auto", np.arange(k), estimator=learner, random_state=0)
+        assert choice == plain
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_symbols": 1}, "n_symbols must be"),
+        ({"n_symbols": 200}, "n_symbols must be"),
+        ({"n_symbols": "many"}, "n_symbols must be"),
+        ({"max_classes": 1}, "max_classes must be"),
+        ({"n_symbols": 4, "max_classes": 3}, "at most max_classes, 3, not 4"),
+    ],
+)
+def test_numbers_of_symbols_that_are_refused(options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        choose("auto", np.arange(9), **options)
 
 
 def test_similar_classes_get_near_codewords():

@@ -24,11 +24,18 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.multiclass.cases import blobs
 
-from ecoc.codes import Codebook, exhaustive, one_vs_one, one_vs_rest, sparse_random
+from ecoc.codes import (
+    Codebook,
+    balanced_random,
+    exhaustive,
+    one_vs_one,
+    one_vs_rest,
+    sparse_random,
+)
 from ecoc.design import design_codebook
-from ecoc.errors import InvalidInputError
+from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.multiclass import ColumnError, ECOCClassifier
-from ecoc.multiclass.decoders import DECODERS, Hamming, Learned
+from ecoc.multiclass.decoders import DECODERS, Coupling, Decoder, Hamming, Learned
 
 
 @pytest.fixture(scope="module")
@@ -517,3 +524,272 @@ def test_weights_of_samples_are_checked_first(learner):
     if hasattr(learner, "partial_fit"):
         with pytest.raises(InvalidInputError, match=r"^sample_weight must have one number"):
             ECOCClassifier(learner).partial_fit(X, Y, classes=[*range(9)], sample_weight=[1.0])
+
+
+# ------------------------------------------------------- more than two symbols
+
+
+class Few(ClassifierMixin, BaseEstimator):
+    """A learner that takes no more than ten classes, as some foundation models do."""
+
+    def fit(self, X, y, sample_weight=None):
+        if len(np.unique(y)) > 10:
+            raise ValueError("at most 10 classes")
+        if not np.array_equal(np.unique(y), np.arange(len(np.unique(y)))):
+            raise ValueError("labels must be 0, 1, 2 and so on")
+        self.inner_ = DecisionTreeClassifier(random_state=0).fit(X, y, sample_weight)
+        self.classes_ = self.inner_.classes_
+        return self
+
+    def predict(self, X):
+        return self.inner_.predict(X)
+
+    def predict_proba(self, X):
+        return self.inner_.predict_proba(X)
+
+
+def test_a_learner_of_ten_classes_takes_two_hundred():
+    X, y = blobs(200, n_features=8, per_class=6, spread=0.2)
+    X, y = X[np.argsort(y)], np.sort(y)
+    model = ECOCClassifier(Few(), "balanced-random", max_classes=10, random_state=0)
+    model.fit(X[::2], y[::2])
+    assert model.codebook_.n_symbols == 10
+    assert model.codebook_.n_columns == 46
+    assert model.score(X[1::2], y[1::2]) > 0.9
+    plain = ECOCClassifier(Few(), random_state=0).fit(X, y % 8)
+    capped = ECOCClassifier(Few(), random_state=0, max_classes=10).fit(X, y % 8)
+    assert capped.codebook_ == plain.codebook_
+    code = balanced_random(20, 6, n_symbols=12, random_state=0)
+    with pytest.raises(InvalidInputError, match="at most max_classes, 10, groups"):
+        ECOCClassifier(Few(), codebook=code, max_classes=10).fit(X, y % 20)
+
+
+def test_four_symbols_are_better_than_two_for_trees(digits):
+    train, test, y_train, y_test = digits
+    tree = DecisionTreeClassifier(random_state=0)
+    two = ECOCClassifier(tree, n_columns=20, random_state=0).fit(train, y_train)
+    four = ECOCClassifier(tree, n_columns=20, n_symbols=4, random_state=0).fit(train, y_train)
+    assert four.codebook_.n_symbols == 4
+    assert four.codebook_.n_columns == 20
+    assert four.score(test, y_test) > two.score(test, y_test)
+    auto = ECOCClassifier(tree, n_symbols="auto", random_state=0).fit(train, y_train)
+    assert auto.codebook_ == four.codebook_
+    assert "best for learners such as DecisionTreeClassifier" in auto.codebook_reason_
+
+
+@pytest.fixture(scope="module")
+def nine():
+    return blobs(9, n_features=5, per_class=20, spread=0.8)
+
+
+SYMBOLS = balanced_random(9, 10, n_symbols=3, random_state=0)
+
+
+@pytest.mark.parametrize("decoding", DECODERS)
+def test_every_decoder_classifies_by_symbols(nine, decoding):
+    X, y = nine
+    for learner in (GaussianNB(), Labels()):
+        model = ECOCClassifier(learner, codebook=SYMBOLS, decoding=decoding).fit(X, y)
+        assert model.score(X, y) > 0.9
+        scores = model.column_scores(X)
+        assert scores.shape == (180, 10, 3)
+        assert scores.sum(axis=2) == pytest.approx(1)
+        assert model.decision_function(X).shape == (180, 9)
+
+
+def test_probabilities_by_symbols(nine):
+    X, y = nine
+    model = ECOCClassifier(GaussianNB(), codebook=SYMBOLS).fit(X, y)
+    p = model.predict_proba(X)
+    assert p.sum(axis=1) == pytest.approx(1)
+    assert np.array_equal(model.classes_[p.argmax(axis=1)], model.predict(X))
+    assert log_loss(y, p) < 0.5
+    for options in ({"probabilities": "normalised"}, {"decoding": "learned"}):
+        other = clone(model).set_params(**options).fit(X, y)
+        assert other.predict_proba(X).sum(axis=1) == pytest.approx(1)
+    assert not hasattr(ECOCClassifier(Labels(), codebook=SYMBOLS).fit(X, y), "predict_proba")
+
+
+def test_symbols_of_a_column_are_those_of_the_codebook(nine):
+    X, y = nine
+    # Column 10 does not use the symbols 0 and 2, and its learner is told 0 and 1.
+    matrix = np.hstack([SYMBOLS.matrix, np.where(np.arange(9) < 4, 1, 3)[:, None]])
+    code = Codebook(matrix, n_symbols=4)
+    for learner in (Few(), Labels()):
+        model = ECOCClassifier(learner, codebook=code).fit(X, y)
+        scores = model.column_scores(X)
+        assert (scores[:, :10, 3] == 0).all()
+        assert (scores[:, 10, [0, 2]] == 0).all()
+        assert (scores[:, 10].argmax(axis=1) == matrix[y, 10]).mean() > 0.8
+        assert model.score(X, y) > 0.9
+
+
+class Forgetful(Few):
+    """A learner that does not look at the samples of its last group, as a bootstrap may."""
+
+    def fit(self, X, y):
+        self.inner_ = GaussianNB().fit(X[y < y.max()], y[y < y.max()])
+        self.classes_ = self.inner_.classes_
+        return self
+
+
+def test_a_learner_may_have_seen_fewer_groups(nine):
+    X, y = nine
+    model = ECOCClassifier(Forgetful(), codebook=SYMBOLS).fit(X, y)
+    assert (model.column_scores(X)[:, :, 2] == 0).all()
+    p = model.predict_proba(X)
+    assert np.isfinite(p).all()
+    assert p.sum(axis=1) == pytest.approx(1)
+
+
+def test_lost_columns_of_symbols_are_decoded_as_erasures(nine):
+    X, y = nine
+    model = ECOCClassifier(GaussianNB(), codebook=SYMBOLS).fit(X, y)
+    alone = ECOCClassifier(GaussianNB(), codebook=SYMBOLS.take_columns(range(2, 10))).fit(X, y)
+    model.estimators_[0] = model.estimators_[1] = None
+    assert np.isnan(model.column_scores(X, missing_columns=[0, 1])[:, :2]).all()
+    assert np.array_equal(model.predict(X, missing_columns=[0, 1]), alone.predict(X))
+    assert model.predict_proba(X, missing_columns=[0, 1]) == pytest.approx(alone.predict_proba(X))
+    assert np.array_equal(model.margin(X, missing_columns=[0, 1]), alone.margin(X))
+    two = ECOCClassifier(GaussianNB(), codebook="one-vs-rest").fit(X, y)
+    two.estimators_[0] = None
+    assert two.predict_proba(X, missing_columns=[0]).sum(axis=1) == pytest.approx(1)
+
+
+class Uncertain(Few):
+    def predict_proba(self, X):
+        p = super().predict_proba(X)
+        p[0, 0] = np.nan
+        return p
+
+
+def test_probabilities_that_are_not_finite_are_reported_or_erased(nine):
+    X, y = nine
+    model = ECOCClassifier(Uncertain(), codebook=SYMBOLS).fit(X, y)
+    with pytest.raises(
+        ColumnError, match=r"from column 0 \(.* against .* against .*, for 1 of 180"
+    ):
+        model.predict(X)
+    mixed = model.set_params(nan_scores="erase")
+    mixed.estimators_[1:] = [learner.inner_ for learner in mixed.estimators_[1:]]
+    assert np.isnan(mixed.column_scores(X)).any(axis=2).sum() == 1
+    assert (mixed.predict(X[1:]) == mixed.predict(X)[1:]).all()
+
+
+def test_wrong_symbols_within_the_margin_change_no_decision(nine):
+    X, y = nine
+    model = ECOCClassifier(GaussianNB(), codebook=SYMBOLS, decoding="hamming").fit(X, y)
+    margins, predicted = model.margin(X), model.predict(X)
+    assert margins.max() >= SYMBOLS.correctable_errors > 0
+    scores = model.column_scores(X)
+    generator = np.random.default_rng(0)
+    for sample in np.flatnonzero(margins > 0)[:30]:
+        changed = generator.permutation(10)[: margins[sample]]
+        other = scores[[sample]].copy()
+        other[0, changed] = np.eye(3)[generator.integers(3, size=len(changed))]
+        assert Hamming()(other, SYMBOLS.matrix).argmax() == predicted[sample]
+    rejecting = clone(model).set_params(reject_below=2, reject_label=-1).fit(X, y)
+    assert np.array_equal(rejecting.predict(X) == -1, margins < 2)
+
+
+def test_symbols_with_weights_calibration_jobs_and_routing(nine):
+    X, y = nine
+    doubled = np.where(y == 3, 2.0, 1.0)
+    repeated = np.vstack([X, X[y == 3]]), np.concatenate([y, y[y == 3]])
+    weighted = ECOCClassifier(GaussianNB(), codebook=SYMBOLS).fit(X, y, sample_weight=doubled)
+    same = ECOCClassifier(GaussianNB(), codebook=SYMBOLS).fit(*repeated)
+    assert weighted.predict_proba(X) == pytest.approx(same.predict_proba(X), abs=1e-6)
+    with sklearn.config_context(enable_metadata_routing=True):
+        learner = GaussianNB().set_fit_request(sample_weight=True)
+        routed = ECOCClassifier(learner, codebook=SYMBOLS).fit(X, y, sample_weight=doubled)
+    assert np.array_equal(routed.predict_proba(X), weighted.predict_proba(X))
+    jobs = ECOCClassifier(GaussianNB(), codebook=SYMBOLS, n_jobs=2)
+    jobs.fit(X, y, sample_weight=doubled)
+    assert np.array_equal(jobs.predict_proba(X), weighted.predict_proba(X))
+    with pytest.raises(ColumnError, match=r"or in two groups; .* column 0 \("):
+        ECOCClassifier(GaussianNB(), codebook=SYMBOLS).fit(X, y, sample_weight=1.0 * (y == 0))
+    calibrated = ECOCClassifier(LinearSVC(random_state=0), codebook=SYMBOLS, calibration="sigmoid")
+    calibrated.fit(X, y)
+    assert calibrated.decoder_ == Coupling(logistic=False)
+    assert calibrated.score(X, y) > 0.8
+    alone = np.where(np.arange(9) == 0, 0, 1 + np.arange(9) % 2)
+    code = Codebook(np.column_stack([alone, SYMBOLS.matrix]), n_symbols=3)
+    few = np.flatnonzero((y > 0) | (np.arange(len(y)) == np.argmin(y)))
+    with pytest.raises(ColumnError, match=r"in each of its groups; column 0 \(0 against .* has 1"):
+        ECOCClassifier(SVC(), codebook=code, calibration="sigmoid").fit(X[few], y[few])
+
+
+def test_batches_of_symbols(nine):
+    X, y = nine
+    model = ECOCClassifier(GaussianNB(), codebook=SYMBOLS)
+    for part in np.array_split(np.argsort(y, kind="stable"), 4):
+        # No batch has all the groups of all columns.
+        model.partial_fit(X[part], y[part], classes=np.arange(9))
+    whole = ECOCClassifier(GaussianNB(var_smoothing=1e-9), codebook=SYMBOLS).fit(X, y)
+    assert (model.predict(X) == whole.predict(X)).mean() > 0.99
+
+
+def test_precomputed_kernels_and_symbols(nine):
+    X, y = nine
+    kernel = ECOCClassifier(SVC(kernel="precomputed"), codebook=SYMBOLS).fit(X @ X.T, y)
+    linear = ECOCClassifier(SVC(kernel="linear"), codebook=SYMBOLS).fit(X, y)
+    assert np.array_equal(kernel.predict(X @ X.T), linear.predict(X))
+
+
+class Trap(Few):
+    def fit(self, X, y):
+        raise AssertionError("nothing may be trained")
+
+
+class Sums(Decoder):
+    def class_scores(self, scores, matrix):
+        return scores @ matrix.T
+
+
+@pytest.mark.parametrize(
+    ("learner", "options", "kind", "message"),
+    [
+        (Ridge(), {}, UnsupportedError, "needs a classifier; a regressor such as Ridge"),
+        (Trap(), {"decoding": Sums()}, UnsupportedError, "Sums decodes codebooks of two symbols"),
+        (Trap(), {"decoding": "haming"}, InvalidInputError, "Did you mean 'hamming'"),
+        (Trap(), {"n_symbols": 4}, InvalidInputError, "that of the codebook, 3, not 4"),
+        (Trap(), {"max_classes": 2}, InvalidInputError, "at most max_classes, 2, groups"),
+        (
+            DecisionTreeClassifier(class_weight={0: 1, 1: 2}),
+            {},
+            InvalidInputError,
+            "must not hold a dict: every column has its own two sides, 1 and 0, or groups",
+        ),
+    ],
+)
+def test_what_symbols_cannot_do_is_refused_before_training(nine, learner, options, kind, message):
+    with pytest.raises(kind, match=message):
+        ECOCClassifier(learner, codebook=SYMBOLS, **options).fit(*nine)
+
+
+def test_the_learned_and_healing_decoders_of_symbols(nine):
+    X, y = nine
+    tree = DecisionTreeClassifier(random_state=0)
+    model = ECOCClassifier(tree, codebook=SYMBOLS, decoding="self-healing").fit(X, y)
+    assert model.predict(X)[0] in model.classes_
+    assert model.healed_columns_ == ()
+    model.estimators_[4] = clone(tree).fit(X, (SYMBOLS.matrix[y, 4] + 1) % 3)
+    assert (model.predict(X) == y).mean() > 0.9
+    assert model.healed_columns_ == (4,)
+    learned = ECOCClassifier(GaussianNB(), codebook=SYMBOLS, decoding="learned").fit(X, y)
+    assert learned.decoder_.coefficients.shape == (9, 10, 3)
+    with pytest.raises(InvalidInputError, match="partial_fit cannot use it"):
+        clone(learned).partial_fit(X, y, classes=np.arange(9))
+
+
+def test_searches_over_symbols(nine):
+    X, y = nine
+    grid = {"n_symbols": [None, 2, 3, "auto", 20], "n_columns": [6, None]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        search = GridSearchCV(
+            ECOCClassifier(DecisionTreeClassifier(max_depth=3, random_state=0), random_state=0),
+            grid,
+            cv=2,
+        ).fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()

@@ -15,8 +15,15 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.multiclass.cases import blobs
 
 from ecoc.codes import one_vs_one, one_vs_rest
+from ecoc.errors import InvalidInputError
 from ecoc.multiclass import ColumnError, ECOCClassifier
-from ecoc.multiclass.columns import ColumnTask, column_scores, fit_columns, score_method
+from ecoc.multiclass.columns import (
+    ColumnTask,
+    column_scores,
+    fit_columns,
+    score_method,
+    score_symbols,
+)
 
 CLASSES = np.array(["ant", "bee", "cow", "dog"])
 
@@ -262,3 +269,57 @@ def test_a_strange_column_among_svms_is_named():
         ColumnError, match=r"column 2 \(cow against ant, bee, dog\) raised .*\(1,\)"
     ):
         model.predict(X)
+
+
+class Answer:
+    """A fitted learner that answers what it is told to."""
+
+    def __init__(self, answer, classes=None):
+        self.answer = answer
+        if classes is not None:
+            self.classes_ = np.array(classes)
+
+    def predict(self, X):
+        return self.answer
+
+    predict_proba = predict
+
+
+def test_probabilities_stand_at_the_symbols_of_the_groups():
+    X, groups = np.zeros((2, 1)), np.array([1, 2, 4])
+    answer = np.array([[0.2, 0.3, 0.5], [1, 0, 0]])
+    found = score_symbols(Answer(answer), X, "predict_proba", groups, 5)
+    assert np.array_equal(found, [[0, 0.2, 0.3, 0, 0.5], [0, 1, 0, 0, 0]])
+    # Group 1, symbol 2, was not seen.
+    found = score_symbols(Answer(answer[:, :2], [0, 2]), X, "predict_proba", groups, 5)
+    assert np.array_equal(found, [[0, 0.2, 0, 0, 0.3], [0, 1, 0, 0, 0]])
+    found = score_symbols(Answer([2.0, np.nan]), X, "predict", groups, 5)
+    assert np.array_equal(found, [[0, 0, 0, 0, 1], [np.nan] * 5], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "method", "message"),
+    [
+        (np.zeros((2, 2)), "predict_proba", r"shape \(2, 3\) for 2 samples and 3 groups, not"),
+        (np.full((2, 3), -0.5), "predict_proba", "negative"),
+        (np.zeros((2, 3)), "predict", r"shape \(2,\) for 2 samples, not \(2, 3\)"),
+        (np.array([0, 3]), "predict", "labels 0 to 2 that it was trained on"),
+    ],
+)
+def test_strange_answers_about_symbols_are_refused(answer, method, message):
+    with pytest.raises(InvalidInputError, match=message):
+        score_symbols(Answer(answer), np.zeros((2, 1)), method, np.arange(3), 3)
+
+
+def test_errors_name_the_column_of_symbols():
+    task = ColumnTask(
+        DecisionTreeClassifier(max_depth=-1),
+        np.array([[0, 1], [1, 1], [2, 3]], dtype=np.int8),
+        np.array(["ant", "bee", "cat"]),
+        n_symbols=4,
+    )
+    assert [groups.tolist() for groups in task.groups] == [[0, 1, 2], [1, 3]]
+    assert task.sides(1, np.array([2, 0, 1]))[1].tolist() == [1, 0, 0]
+    assert task.name(1) == "column 1 (ant, bee against cat)"
+    with pytest.raises(ColumnError, match=r"column 0 \(ant against bee against cat\) raised"):
+        fit_columns(task, np.eye(3), np.arange(3))

@@ -3,6 +3,7 @@ import inspect
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -250,6 +251,7 @@ def test_a_search_tree_of_neighbours_is_made_anew(path):
 
 
 OLDER_NAMES = {
+    "ecoc.codes.codebook": "ecoc.codes.provenance",
     "ecoc.multiclass.decoders.distances": "ecoc.multiclass.decoders.losses",
     "ecoc.multiclass.decoders.learned": "ecoc.multiclass.learned",
     "ecoc.multiclass.joint.kernel_ridge": "ecoc.multiclass.kernel_ridge",
@@ -266,10 +268,17 @@ def test_files_from_before_types_moved_are_read(path, decoding):
     with zipfile.ZipFile(path) as file:
         entries = {name: file.read(name).decode("latin-1") for name in file.namelist()}
     moved = [name for name in OLDER_NAMES if f'"{name}"' in entries["schema.json"]]
-    assert len(moved) == 4
+    assert len(moved) == 5
     for present in moved:
         older = OLDER_NAMES[present]
         entries["schema.json"] = entries["schema.json"].replace(f'"{present}"', f'"{older}"')
+    # Only the provenance of codebooks has moved, not they themselves.
+    entries["schema.json"] = re.sub(
+        r'("__class__": "Codebook",\s*"__module__": )"ecoc.codes.provenance"',
+        r'\1"ecoc.codes.codebook"',
+        entries["schema.json"],
+    )
+    assert '"ecoc.codes.provenance"' in entries["schema.json"]
     with zipfile.ZipFile(path, "w") as file:
         for name, content in entries.items():
             file.writestr(name, content.encode("latin-1"))
@@ -459,3 +468,29 @@ def test_sets_shared_parts_and_times():
         assert {entry.date_time for entry in file.infolist()} == {(1980, 1, 1, 0, 0, 0)}
         schema = json.loads(file.read("schema.json"))
     assert schema["__id__"] == 1
+
+
+@pytest.mark.parametrize("decoding", ["coupling", "learned", "log-likelihood"])
+def test_codebooks_of_symbols_come_back(path, decoding):
+    data = blobs(8, per_class=12)
+    model = ECOCClassifier(GaussianNB(), n_symbols=3, random_state=0, decoding=decoding).fit(*data)
+    save_model(model, path)
+    loaded = load_model(path)
+    assert loaded.codebook_ == model.codebook_
+    assert loaded.codebook_.n_symbols == 3
+    assert np.array_equal(loaded.predict_proba(data[0]), model.predict_proba(data[0]))
+    first = path.read_bytes()
+    save_model(model, path)
+    assert path.read_bytes() == first
+
+
+def test_classifiers_from_before_symbols_are_read(path):
+    model = ECOCClassifier(GaussianNB(), random_state=0).fit(X, y)
+    for name in ("n_symbols", "max_classes"):
+        delattr(model, name)
+    object.__delattr__(model.codebook_, "n_symbols")
+    skops.io.dump(model, path)
+    loaded = load_model(path)
+    assert np.array_equal(loaded.predict(X), ECOCClassifier(GaussianNB()).fit(X, y).predict(X))
+    assert loaded.codebook_.n_symbols == 2
+    assert loaded.get_params()["n_symbols"] is None

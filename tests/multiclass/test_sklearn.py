@@ -19,6 +19,8 @@ from ecoc.multiclass import ECOCClassifier
         ECOCClassifier(SGDClassifier(random_state=0), codebook="optimal"),
         ECOCClassifier(GaussianNB()),
         ECOCClassifier(Ridge(), codebook="one-vs-rest", decoding="linear"),
+        ECOCClassifier(DecisionTreeClassifier(random_state=0), n_symbols=3, random_state=0),
+        ECOCClassifier(LinearSVC(), codebook="digits", n_symbols=3),
     ]
 )
 def test_scikit_learn_check(estimator, check):

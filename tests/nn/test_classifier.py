@@ -9,11 +9,12 @@ from sklearn.exceptions import NotFittedError
 from tests.nn.cases import TERNARY, digits, tiny_cnn, tiny_mlp, weights
 from torch import nn
 
-from ecoc.codes import one_vs_one
+from ecoc.codes import balanced_random, one_vs_one
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.decoders import LossBased
 from ecoc.nn import OUTPUTS, ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier
 
+SYMBOLS = balanced_random(len(np.unique(digits()[1])), 4, n_symbols=3, random_state=0)
 QUICK = {"architecture": tiny_mlp, "epochs": 2, "learning_rate": 0.01, "random_state": 0}
 
 
@@ -194,6 +195,7 @@ def two_outputs(input_shape, n_outputs):
         ({"architecture": two_outputs}, r"shape \(n, 1\), not \(2, 2\)"),
         ({"architecture": "resnet18", "training": "ibp"}, "training='ibp' needs a network"),
         ({"codebook": "one-vs-none"}, "codebook must be one of"),
+        ({"codebook": SYMBOLS}, "ECOCNetworkClassifier takes codebooks of two symbols"),
     ],
 )
 def test_parameters_that_cannot_be_are_refused(parameters, message):

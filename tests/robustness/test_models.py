@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.robustness.networks import CodeModel, ordinary, samples
 
 from ecoc.codes import one_vs_one
-from ecoc.errors import InvalidInputError
+from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.multiclass import ECOCClassifier
 from ecoc.multiclass.decoders import DECODERS
 from ecoc.nn import NetworkClassifier
@@ -130,6 +130,9 @@ def test_what_cannot_be_is_refused():
     healing = ECOCClassifier(SVC(), codebook="one-vs-rest", decoding="self-healing").fit(X, Y)
     with pytest.raises(InvalidInputError, match="decides about samples together"):
         attacked_model(healing, X)
+    symbols = ECOCClassifier(DecisionTreeClassifier(), n_symbols=3, random_state=0).fit(X, Y)
+    with pytest.raises(UnsupportedError, match="A robustness evaluation takes codebooks of two"):
+        attacked_model(symbols, X)
     attacked = attacked_model(ECOCClassifier(SVC(), codebook="one-vs-rest").fit(X, NAMES), X)
     with pytest.raises(InvalidInputError, match="got rose"):
         attacked.places(np.array(["rose"]), 1)

@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_digits
 from tests.multiclass.cases import blobs
 
-from ecoc.codes import one_vs_one, write_codebook
+from ecoc.codes import balanced_random, one_vs_one, write_codebook
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.diagnostics import column_errors
 from ecoc.tables.fitting import fit_table
@@ -68,6 +68,18 @@ def test_one_of_the_usual_codes_is_compared_with_the_other(five, tmp_path):
     write_codebook(one_vs_one(5).take_rows([4, 3, 2, 1, 0]), path)
     found = fit_table(five, "kind", learner="naive-bayes", n_folds=2, codebook=str(path))
     assert found.comparison.names == ("one-vs-one", "one-vs-rest")
+
+
+def test_codebooks_of_symbols_are_compared_and_diagnosed(five, tmp_path):
+    path = tmp_path / "mine.json"
+    code = balanced_random(5, 6, n_symbols=3, random_state=0)
+    write_codebook(code, path)
+    found = fit_table(five, "kind", learner="tree", n_folds=2, codebook=str(path))
+    assert found.comparison.names == ("mine.json", "one-vs-rest", "one-vs-one")
+    assert found.model.classifier.codebook_.n_symbols == 3
+    assert found.held_out.errors.n_samples.tolist() == [100] * 6
+    assert np.array_equal(found.held_out.confusion.distances, code.row_distances())
+    assert found.held_out.usefulness.accuracy == pytest.approx(found.accuracy)
 
 
 def test_two_classes_have_one_code():

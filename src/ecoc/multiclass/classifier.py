@@ -1,4 +1,4 @@
-"""``ECOCClassifier``: any binary learner and any codebook as one multiclass classifier."""
+"""``ECOCClassifier``: any learner and any codebook as one multiclass classifier."""
 
 # ruff: noqa: N803, N806  # X is what scikit-learn calls it
 from __future__ import annotations
@@ -32,12 +32,14 @@ from ecoc.multiclass.data import (
     check_class_weight,
     check_features,
     check_pairwise,
+    check_symbol_learner,
     check_targets,
     check_weights,
     routed_params,
     with_label,
 )
 from ecoc.multiclass.decoder_training import trained_decoder
+from ecoc.multiclass.decoders.base import Decoder
 from ecoc.multiclass.decoders.distances import hamming_margin
 from ecoc.multiclass.decoders.healing import SelfHealing
 from ecoc.multiclass.decoders.learned import Learned, softmax
@@ -50,12 +52,13 @@ PROBABILITIES = ("auto", "coupling", "normalised")
 
 
 def _gives_probabilities(classifier: ECOCClassifier) -> bool:
-    fitted = getattr(classifier, "estimators_", None)
+    # A lost column may have None in its place.
+    fitted = (learner for learner in getattr(classifier, "estimators_", ()) if learner is not None)
     if isinstance(getattr(classifier, "decoder_", None), Learned):
         return True
     if classifier.calibration is not None or classifier.decoding == "learned":
         return True
-    if hasattr(fitted[0] if fitted else classifier.estimator, "predict_proba"):
+    if hasattr(next(fitted, classifier.estimator), "predict_proba"):
         return True
     raise AttributeError(
         f"predict_proba needs columns with probabilities, and "
@@ -76,17 +79,21 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     r"""Multiclass classification with an error-correcting output code.
 
     Each column of the codebook is a binary problem, some classes against some others, and a
-    clone of the learner is trained for it. The scores of all columns are decoded together.
+    clone of the learner is trained for it. The scores of all columns are decoded together. In
+    a codebook of q >= 3 symbols each column is a problem of up to q groups of classes, for
+    learners that take q classes.
 
     Parameters
     ----------
     estimator : object
-        The binary learner: a classifier with ``decision_function``, ``predict_proba`` or
+        The learner: a classifier with ``decision_function``, ``predict_proba`` or
         ``predict`` (asked for in this order), or a regressor, which is trained on +1 and -1.
         One that can train all columns together does so, see
         :func:`ecoc.multiclass.joint.joint_learner`: ``SVC`` shares its kernel, for example.
         Its ``class_weight`` must not be a dict, which would weigh the sides of the columns
-        and not the classes; weigh samples by `sample_weight` instead.
+        and not the classes; weigh samples by `sample_weight` instead. With more than two
+        symbols it is a multiclass classifier with ``predict_proba``, or with ``predict``,
+        whose labels count as votes.
     codebook : Codebook, Design, matrix, path or str, default="auto"
         A codebook, whose labels are matched with the classes (as text) if it has any, and
         whose rows else are the sorted classes; the name of a codebook file; or one of
@@ -109,7 +116,8 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         decoder, or a function of scores (n_samples x n_columns) and codebook matrix that
         returns class scores. ``"auto"`` takes Hamming decoding where the learner gives
         labels alone, votes for one-vs-one, the mean loss over the columns that a class uses
-        for other ternary codes, and the sum of losses for codes of +1 and -1.
+        for other ternary codes, the sum of losses for codes of +1 and -1, and the coupling of
+        probabilities for codes of more symbols.
     n_jobs : int, optional
         Columns that are trained or asked at the same time, as in joblib.
     random_state : int, Generator, RandomState or None
@@ -132,6 +140,18 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Give `reject_label` to samples whose :meth:`margin` is less than this.
     reject_label : object, optional
         The label of rejected samples; no class may have it.
+    n_symbols : int or "auto", optional
+        The number of symbols of the codebooks ``"auto"``, ``"optimal"``,
+        ``"balanced-random"`` and ``"digits"``, into how many groups a column splits the
+        classes: 2 by default, and never more than there are classes. ``"auto"`` is the limit
+        that the learner states, see :func:`ecoc.multiclass.choosing.class_limit`, if there
+        are more classes than that, and else what was best for its kind,
+        :data:`ecoc.multiclass.choosing.BEST_SYMBOLS`. With a matrix as codebook it is the
+        number of its symbols.
+    max_classes : int, optional
+        How many classes the learner takes at most. With more classes than that `n_symbols` is
+        ``"auto"`` by default, and has this limit. A codebook whose columns need more groups is
+        refused.
 
     Attributes
     ----------
@@ -196,6 +216,8 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         nan_scores: str = "raise",
         reject_below: int | None = None,
         reject_label: Any = None,
+        n_symbols: int | str | None = None,
+        max_classes: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.codebook = codebook
@@ -209,6 +231,8 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.nan_scores = nan_scores
         self.reject_below = reject_below
         self.reject_label = reject_label
+        self.n_symbols = n_symbols
+        self.max_classes = max_classes
 
     # -------------------------------------------------------------- training
 
@@ -274,7 +298,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             if classes is None:
                 raise InvalidInputError("classes must be given in the first call of partial_fit.")
             task = self._start(np.unique(np.asarray(classes)), params, data=None)
-            decoder = make_decoder(self.decoding, self.codebook_, score_method(self.estimator))
+            decoder = self._unfitted_decoder()
             if decoder.needs != "nothing":
                 raise InvalidInputError(
                     f"decoding={self.decoding!r} learns from all the training data, so "
@@ -316,6 +340,8 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             classes,
             estimator=self.estimator,
             n_columns=self.n_columns,
+            n_symbols=self.n_symbols,
+            max_classes=self.max_classes,
             random_state=self._seed_,
             data=data,
         )
@@ -325,12 +351,14 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.codebook_reason_ = choice.reason
         self.absent_classes_ = choice.absent_classes
         self.dropped_columns_ = choice.dropped_columns
-        check_pairwise(
-            self.estimator,
-            self.codebook_,
-            make_decoder(self.decoding, self.codebook_, score_method(self.estimator)),
-        )
+        check_symbol_learner(self.estimator, self.codebook_)
+        check_pairwise(self.estimator, self.codebook_, self._unfitted_decoder())
         return self._task(params)
+
+    def _unfitted_decoder(self) -> Decoder:
+        """The decoder that is meant, before anything is trained."""
+        method = score_method(self.estimator, n_symbols=self.codebook_.n_symbols)
+        return make_decoder(self.decoding, self.codebook_, method)
 
     def _task(self, params: Mapping[str, Any]) -> ColumnTask:
         return ColumnTask(
@@ -340,6 +368,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             params=params,
             calibration=self.calibration,
             seed=self._seed_,
+            n_symbols=self.codebook_.n_symbols,
         )
 
     # ------------------------------------------------------------ prediction
@@ -435,7 +464,8 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ) -> Floats:
         """The scores of the columns before decoding: positive for the +1 side.
 
-        The parameters are those of :meth:`predict`; missing columns have NaN.
+        The parameters are those of :meth:`predict`; missing columns have NaN. With more than
+        two symbols there is a third axis: the probabilities of the symbols, or votes.
         """
         return self._decision_scores(X, missing_columns)
 
@@ -458,7 +488,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _score_method(self, *, probability: bool = False) -> ScoreMethod:
         # A lost column may have None in its place.
         present = next(learner for learner in self.estimators_ if learner is not None)
-        return score_method(present, probability=probability)
+        return score_method(present, probability=probability, n_symbols=self.codebook_.n_symbols)
 
     def _scores(
         self,

@@ -14,11 +14,11 @@ import numpy.typing as npt
 from sklearn.base import clone, is_regressor
 
 from ecoc._checks import listing
-from ecoc._typing import Floats
+from ecoc._typing import Floats, Ints
 from ecoc._workers import in_parallel
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.data import n_samples, take_params, take_rows
-from ecoc.multiclass.decoders.base import kept_columns
+from ecoc.multiclass.decoders.base import erasures, kept_columns
 from ecoc.multiclass.joint.base import JointLearner, joint_learner, recorded_warnings
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "fit_columns",
     "score_column",
     "score_method",
+    "score_symbols",
     "scores_with_gaps",
 ]
 
@@ -49,17 +50,22 @@ class ColumnTypeError(ColumnError, TypeError):
     """A column's learner was given something of a type that it cannot take."""
 
 
-def describe_column(column: int, entries: npt.NDArray[np.int8], classes: npt.ArrayLike) -> str:
+def describe_column(
+    column: int, entries: npt.NDArray[np.int8], classes: npt.ArrayLike, n_symbols: int = 2
+) -> str:
     """Name a column by its place and its classes.
 
     Examples
     --------
     >>> describe_column(3, np.array([1, 0, -1, 1]), ["ant", "bee", "cat", "dog"])
     'column 3 (ant, dog against cat)'
+    >>> describe_column(3, np.array([1, 0, 2, 1]), ["ant", "bee", "cat", "dog"], n_symbols=3)
+    'column 3 (bee against ant, dog against cat)'
     """
     labels = np.asarray(classes)
-    sides = [listing(labels[entries == side].tolist()) for side in (1, -1)]
-    return f"column {column} ({sides[0]} against {sides[1]})"
+    symbols = (1, -1) if n_symbols == 2 else np.unique(entries)
+    groups = [listing(labels[entries == symbol].tolist()) for symbol in symbols]
+    return f"column {column} ({' against '.join(groups)})"
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,7 @@ class ColumnTask:
     Attributes
     ----------
     estimator : object
-        The unfitted binary learner.
+        The unfitted learner.
     matrix : array of shape (n_classes, n_columns)
         The codebook.
     classes : array of shape (n_classes,)
@@ -81,6 +87,8 @@ class ColumnTask:
         Calibrate each column by cross-validation.
     seed : int, optional
         Seeds every random_state of the learner that is None, differently in each column.
+    n_symbols : int
+        The number of symbols of the codebook.
     """
 
     estimator: Any
@@ -89,10 +97,21 @@ class ColumnTask:
     params: Mapping[str, Any] = field(default_factory=dict)
     calibration: str | None = None
     seed: int | None = None
+    n_symbols: int = 2
 
     def name(self, column: int) -> str:
         """The name of a column, for messages."""
-        return describe_column(column, self.matrix[:, column], self.classes)
+        return describe_column(column, self.matrix[:, column], self.classes, self.n_symbols)
+
+    @property
+    def groups(self) -> list[Ints] | None:
+        """The symbols that each column has, in the order of its learner's labels.
+
+        None for codebooks of two symbols, whose columns have sides.
+        """
+        if self.n_symbols == 2:
+            return None
+        return [np.unique(entries).astype(np.int64) for entries in self.matrix.T]
 
     def sides(
         self, column: int, targets: npt.NDArray[np.intp]
@@ -100,8 +119,13 @@ class ColumnTask:
         """The samples that a column uses, and on which side of it they are.
 
         Sides are 1 and 0 for classifiers, which some insist on, and 1.0 and -1.0 for
-        regressors, so that 0 is the boundary.
+        regressors, so that 0 is the boundary. With more than two symbols a sample is in one
+        of the column's groups, which are 0, 1, 2 and so on without a gap: some learners
+        insist on that too.
         """
+        if self.n_symbols > 2:
+            _, places = np.unique(self.matrix[:, column], return_inverse=True)
+            return np.arange(len(targets)), places.astype(np.int64)[targets]
         entries = self.matrix[targets, column]
         rows = np.flatnonzero(entries)
         if is_regressor(self.estimator):
@@ -168,6 +192,8 @@ def column_scores(
     *,
     estimator: Any = None,
     name: Callable[[int], str] = "column {}".format,
+    groups: Sequence[Ints] | None = None,
+    n_symbols: int = 2,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> Floats:
@@ -186,13 +212,19 @@ def column_scores(
         The learner that they come from, where it can score all of them together.
     name : callable, optional
         What a column is called in messages, by its place; "column 0" and so on by default.
+    groups : sequence of arrays of int, optional
+        For codebooks of more than two symbols, the symbols of each column that its learner
+        calls 0, 1, 2 and so on, see :attr:`ColumnTask.groups`.
+    n_symbols : int, default=2
+        The number of symbols.
     n_jobs, verbose
         As for :func:`fit_columns`.
 
     Returns
     -------
-    array of shape (n_samples, n_columns)
-        May hold NaN or infinities, if a learner gave them.
+    array of shape (n_samples, n_columns), or (n_samples, n_columns, n_symbols)
+        The latter are probabilities of symbols, or votes. May hold NaN or infinities, if a
+        learner gave them.
 
     Raises
     ------
@@ -200,6 +232,16 @@ def column_scores(
         If a learner raises, or has not one score for each sample; names the column.
     """
     try:
+        if groups is not None:
+            asked = enumerate(zip(estimators, groups, strict=True))
+            calls = (
+                (column, score_symbols, learner, X, method, symbols, n_symbols)
+                for column, (learner, symbols) in asked
+            )
+            of_columns = in_parallel(
+                _score, calls, n_jobs=n_jobs, verbose=verbose, prefer="threads"
+            )
+            return np.stack(of_columns, axis=1)
         scores = _all_scores(estimators, X, method, estimator, n_jobs=n_jobs, verbose=verbose)
     except MemoryError:
         raise
@@ -231,24 +273,28 @@ def _all_scores(
                     f"score_columns must return an array of shape {expected}, not {scores.shape}."
                 )
             return scores
-    calls = ((column, learner, X, method) for column, learner in enumerate(learners))
+    calls = ((column, score_column, learner, X, method) for column, learner in enumerate(learners))
     # Threads: every learner sees the same X, which processes would have to copy.
     of_columns = in_parallel(_score, calls, n_jobs=n_jobs, verbose=verbose, prefer="threads")
     return np.stack(of_columns, axis=1) if of_columns else np.empty(expected)
 
 
-def score_method(estimator: Any, *, probability: bool = False) -> ScoreMethod:
+def score_method(estimator: Any, *, probability: bool = False, n_symbols: int = 2) -> ScoreMethod:
     """What a learner can be asked for: decision values before probabilities before labels.
 
     Parameters
     ----------
     estimator : object
-        A binary learner.
+        The learner.
     probability : bool, default=False
         Prefer probabilities.
+    n_symbols : int, default=2
+        Of more than two symbols there are probabilities, or labels.
     """
     if is_regressor(estimator):
         return "predict"
+    if n_symbols > 2:
+        return "predict_proba" if hasattr(estimator, "predict_proba") else "predict"
     methods: tuple[ScoreMethod, ...] = ("decision_function", "predict_proba")
     for method in reversed(methods) if probability else methods:
         if hasattr(estimator, method):
@@ -256,9 +302,9 @@ def score_method(estimator: Any, *, probability: bool = False) -> ScoreMethod:
     return "predict"
 
 
-def _score(column: int, learner: Any, X: Any, method: ScoreMethod) -> Floats:
+def _score(column: int, score: Callable[..., Floats], *asked: Any) -> Floats:
     try:
-        return score_column(learner, X, method)
+        return score(*asked)
     except Exception as error:
         error.column = column  # type: ignore[attr-defined]
         raise
@@ -269,6 +315,8 @@ def _joint_fitter(
 ) -> JointLearner | None:
     """What trains all columns together, if it may for this task."""
     if task.calibration is not None or not set(task.params) <= {"sample_weight"}:
+        return None
+    if task.n_symbols > 2:
         return None
     if np.shape(task.params.get("sample_weight", targets)) != targets.shape:
         return None
@@ -343,13 +391,14 @@ def update_columns(
     targets: npt.NDArray[np.intp],
 ) -> None:
     """Let every learner see one more batch; one that uses no class of the batch is passed by."""
+    groups = task.groups
     for column, learner in enumerate(learners):
         rows, sides = task.sides(column, targets)
         if len(rows):
             params = take_params(task.params, rows, len(targets))
             batch = take_rows(X, rows)
             if not is_regressor(learner):
-                params["classes"] = np.array([0, 1])
+                params["classes"] = np.arange(2 if groups is None else len(groups[column]))
             _call(learner.partial_fit, task.name(column), batch, sides, **params)
 
 
@@ -373,8 +422,8 @@ def _check_weights(weights: Any, sides: npt.NDArray[Any], name: str) -> None:
     counted = np.asarray(weights, dtype=np.float64) != 0
     if np.ptp(sides[counted]) == 0 if counted.any() else True:
         raise ColumnError(
-            f"sample_weight must leave samples on both sides of every column; it leaves only "
-            f"one class or none to {name}."
+            f"sample_weight must leave samples on both sides of every column, or in two groups; "
+            f"it leaves only one class or none to {name}."
         )
 
 
@@ -384,7 +433,8 @@ def _calibrated(learner: Any, method: str, sides: npt.NDArray[Any], name: str) -
     fewest = int(np.bincount(sides.astype(np.intp), minlength=2).min())
     if fewest < 2:
         raise ColumnError(
-            f"Calibration needs 2 samples or more on each side of a column; {name} has {fewest}."
+            f"Calibration needs 2 samples or more on each side of a column, or in each of its "
+            f"groups; {name} has {fewest}."
         )
     folds = min(_CALIBRATION_FOLDS, fewest)
     # One learner trained on everything, so that a prediction costs what it would without.
@@ -463,6 +513,74 @@ def score_column(learner: Any, X: Any, method: ScoreMethod) -> Floats:
     return 2 * values.ravel() - 1 if labels else values.ravel()
 
 
+def score_symbols(
+    learner: Any, X: Any, method: ScoreMethod, groups: Ints, n_symbols: int
+) -> Floats:
+    """Ask a learner for the probabilities of symbols, or for its vote.
+
+    A symbol that the column does not have, or whose group the learner has not seen, has
+    probability 0.
+
+    Parameters
+    ----------
+    learner : object
+        A fitted classifier of the groups 0, 1, 2 and so on.
+    X : array, sparse matrix or data frame
+        The features.
+    method : {"predict_proba", "predict"}
+        What to ask for; a label becomes probability 1.
+    groups : array of int
+        The symbol of each group.
+    n_symbols : int
+        The number of symbols.
+
+    Returns
+    -------
+    array of shape (n_samples, n_symbols)
+        May hold NaN or infinities, if the learner gave them.
+
+    Raises
+    ------
+    InvalidInputError
+        If the answer has not one value for each sample, or for each sample and group, or is
+        a negative probability.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> learner = GaussianNB().fit([[0.0], [1.0], [8.0], [9.0]], [0, 0, 1, 1])
+    >>> score_symbols(learner, np.array([[0.5]]), "predict_proba", np.array([0, 2]), 4).round(2)
+    array([[1., 0., 0., 0.]])
+    """
+    n = n_samples(X)
+    seen = np.asarray(getattr(learner, "classes_", np.arange(len(groups))))
+    result = np.zeros((n, n_symbols))
+    values = np.asarray(getattr(learner, method)(X), dtype=np.float64)
+    if method == "predict_proba":
+        if values.shape != (n, len(seen)):
+            raise InvalidInputError(
+                f"predict_proba must return an array of shape {(n, len(seen))} for {n} samples "
+                f"and {len(seen)} groups, not {values.shape}."
+            )
+        if (values < 0).any():
+            raise InvalidInputError("predict_proba must not return negative probabilities.")
+        result[:, groups[seen.astype(np.intp)]] = values
+        return result
+    if values.shape not in {(n,), (n, 1)}:
+        raise InvalidInputError(
+            f"predict must return an array of shape {(n,)} for {n} samples, not {values.shape}."
+        )
+    labels = values.ravel()
+    known = ~np.isnan(labels)
+    if not np.isin(labels[known], np.arange(len(groups))).all():
+        raise InvalidInputError(
+            f"predict must return the labels 0 to {len(groups) - 1} that it was trained on."
+        )
+    result[~known] = np.nan
+    result[known, groups[labels[known].astype(np.intp)]] = 1
+    return result
+
+
 def scores_with_gaps(
     learners: Sequence[Any],
     X: Any,
@@ -500,23 +618,26 @@ def scores_with_gaps(
     """
     n_columns = task.matrix.shape[1]
     kept = kept_columns(missing_columns, n_columns)
+    groups = task.groups
     present = column_scores(
         [learners[column] for column in kept],
         X,
         method,
         estimator=task.estimator,
         name=lambda place: task.name(int(kept[place])),
+        groups=None if groups is None else [groups[column] for column in kept],
+        n_symbols=task.n_symbols,
         n_jobs=n_jobs,
         verbose=verbose,
     )
     finite = np.isfinite(present)
     if not finite.all():
-        if not erase:
-            raise ColumnError(_strange_scores(task, kept, finite))
         present[~finite] = np.nan
+        if not erase:
+            raise ColumnError(_strange_scores(task, kept, ~erasures(present)))
     if len(kept) == n_columns:
         return present
-    scores = np.full((len(present), n_columns), np.nan)
+    scores = np.full((len(present), n_columns, *present.shape[2:]), np.nan)
     scores[:, kept] = present
     return scores
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 import sklearn
+from sklearn.base import is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_consistent_length, get_tags
 from sklearn.utils.metadata_routing import process_routing
@@ -17,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 
 from ecoc._checks import listing
-from ecoc.errors import InvalidInputError
+from ecoc.errors import InvalidInputError, UnsupportedError
 
 if TYPE_CHECKING:
     from ecoc.codes import Codebook
@@ -27,6 +28,7 @@ __all__ = [
     "check_class_weight",
     "check_features",
     "check_pairwise",
+    "check_symbol_learner",
     "check_targets",
     "check_weights",
     "n_samples",
@@ -129,7 +131,7 @@ def check_class_weight(estimator: Any) -> None:
         if _weighs_classes(name, value):
             raise InvalidInputError(
                 f"{name} of the learner must not hold a dict: every column has its own two "
-                "sides, 1 and 0, in place of your classes. Weigh the samples with "
+                "sides, 1 and 0, or groups, in place of your classes. Weigh the samples with "
                 "sample_weight in fit, or use class_weight='balanced'."
             )
 
@@ -152,13 +154,22 @@ def check_pairwise(estimator: Any, codebook: Codebook, decoder: Decoder) -> None
     """Refuse what would need parts of a precomputed kernel, if the learner takes one."""
     if not get_tags(estimator).input_tags.pairwise:
         return
-    if not codebook.is_binary:
+    if codebook.n_symbols == 2 and not codebook.is_binary:
         raise InvalidInputError(
             "A precomputed kernel needs a codebook of +1 and -1 only, such as 'optimal': with "
             "zeros each column has samples of its own."
         )
     if decoder.needs == "cross-fitted":
         raise InvalidInputError("A precomputed kernel cannot be cross-fitted by the decoder.")
+
+
+def check_symbol_learner(estimator: Any, codebook: Codebook) -> None:
+    """Refuse a regressor for columns of more than two groups."""
+    if codebook.n_symbols > 2 and is_regressor(estimator):
+        raise UnsupportedError(
+            f"A codebook of {codebook.n_symbols} symbols needs a classifier; a regressor such as "
+            f"{type(estimator).__name__} takes codebooks of two symbols, +1 and -1."
+        )
 
 
 def is_frame(X: Any) -> bool:

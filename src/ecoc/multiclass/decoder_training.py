@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ecoc._typing import Floats
 from ecoc.multiclass.columns import ColumnTask, ScoreMethod, column_scores, fit_columns
 from ecoc.multiclass.data import take_params, take_rows
-from ecoc.multiclass.decoders.base import Decoder
+from ecoc.multiclass.decoders.base import Decoder, erasures
 from ecoc.multiclass.decoders.learned import stratified_folds
 from ecoc.multiclass.joint.kernel_ridge import KernelRidgeColumns, loo_scores
 
@@ -53,6 +53,8 @@ def trained_decoder(
     asked: dict[str, Any] = {
         "estimator": task.estimator,
         "name": task.name,
+        "groups": task.groups,
+        "n_symbols": task.n_symbols,
         "n_jobs": n_jobs,
         "verbose": verbose,
     }
@@ -73,7 +75,7 @@ def trained_decoder(
             task, X, targets, method, n_folds=n_folds, n_jobs=n_jobs, verbose=verbose
         )
     # The only sample of a class was always trained on: its score says nothing.
-    rows = np.flatnonzero(~np.isnan(scores).all(axis=1))
+    rows = np.flatnonzero(~erasures(scores).all(axis=1))
     weight = take_params(task.params, rows, len(targets)).get("sample_weight")
     return decoder.fit(
         np.nan_to_num(scores[rows]),
@@ -99,11 +101,12 @@ def cross_fitted_scores(
 
     Returns
     -------
-    array of shape (n_samples, n_columns)
+    array of shape (n_samples, n_columns), or (n_samples, n_columns, n_symbols)
         NaN for samples that no fold holds out, because their class has no other.
     """
     folds = stratified_folds(targets, n_folds, seed=task.seed or 0)
-    scores = np.full((len(targets), task.matrix.shape[1]), np.nan)
+    symbols = () if task.n_symbols == 2 else (task.n_symbols,)
+    scores = np.full((len(targets), task.matrix.shape[1], *symbols), np.nan)
     for fold in range(n_folds):
         held_out, kept = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         if not len(held_out):
@@ -118,6 +121,8 @@ def cross_fitted_scores(
             method,
             estimator=task.estimator,
             name=task.name,
+            groups=task.groups,
+            n_symbols=task.n_symbols,
             n_jobs=n_jobs,
             verbose=verbose,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import importlib
+import inspect
 import json
 import os
 import sys
@@ -234,6 +235,7 @@ _OWN_NAMES = (
 """Types of ours that are only loaded for the files that have them."""
 
 _MOVED = {
+    "ecoc.codes.provenance": "ecoc.codes.codebook",
     **{
         f"ecoc.multiclass.{family}": f"ecoc.multiclass.decoders.{family}"
         for family in ("distances", "healing", "learned", "probabilities")
@@ -431,6 +433,10 @@ def _without_design(model: Any) -> Any:
 def _checked(model: Any) -> Any:
     """The model, its codebook and features made anew, so that they are what they claim."""
     classifier = _classifier(model)
+    for name, parameter in inspect.signature(ECOCClassifier).parameters.items():
+        # A file from before there was the parameter means its default.
+        if not hasattr(classifier, name):
+            setattr(classifier, name, parameter.default)
     classifier.codebook_ = replace(classifier.codebook_)
     if isinstance(classifier.codebook, Codebook):
         classifier.codebook = replace(classifier.codebook)

@@ -17,6 +17,7 @@ from torch import nn
 from ecoc._checks import check_choice, listing
 from ecoc._typing import Floats
 from ecoc.codes import Codebook
+from ecoc.codes.validation import check_two_symbols
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass import choose_codebook
 from ecoc.multiclass.decoders import DECODERS, Decoder, hamming_margin, make_decoder
@@ -235,6 +236,7 @@ class ECOCNetworkClassifier(NetworkEstimator):
             random_state=seed,
             data=(flat, data.targets),
         )
+        check_two_symbols(choice.codebook, "ECOCNetworkClassifier")
         if choice.absent_classes:
             warnings.warn(
                 f"The training data have no sample of {listing(choice.absent_classes)}, which "

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from ecoc._checks import listing
 from ecoc._typing import Floats
 from ecoc.codes import Codebook
+from ecoc.codes.validation import check_two_symbols
 from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.multiclass.data import open_pipeline, transformed
 from ecoc.multiclass.decoders import Decoder, LossBased, SelfHealing
@@ -219,6 +220,7 @@ def _given_shape(model: Any) -> tuple[int, ...] | None:
 
 
 def _code_classifier(model: Any) -> ModelAdapter:
+    check_two_symbols(model.codebook_, "A robustness evaluation")
     return ModelAdapter(
         classes=model.classes_,
         column_scores=model.column_scores,

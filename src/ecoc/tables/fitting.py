@@ -428,7 +428,9 @@ class _HeldOutScores:
     ) -> None:
         self._final, self._X, self._n_folds = final, X, n_folds
         self._targets = np.searchsorted(final.classes_, labels)
-        self._scores = np.full((len(labels), final.codebook_.n_columns), np.nan)
+        code = final.codebook_
+        symbols = () if code.n_symbols == 2 else (code.n_symbols,)
+        self._scores = np.full((len(labels), code.n_columns, *symbols), np.nan)
         self._predicted = np.zeros(len(labels), dtype=np.intp)
         self._held_out = np.zeros(len(labels), dtype=bool)
         self._same_code = True
@@ -457,7 +459,9 @@ class _HeldOutScores:
         return HeldOut(
             errors=ColumnErrors.from_scores(*seen),
             correlation=ErrorCorrelation.from_scores(*seen),
-            confusion=ConfusionByDistance.from_predictions(predicted, targets, matrix),
+            confusion=ConfusionByDistance.from_predictions(
+                predicted, targets, matrix, self._final.codebook_.n_symbols
+            ),
             usefulness=ColumnUsefulness.from_scores(*seen, decoder)
             if decoder.needs == "nothing"
             else None,

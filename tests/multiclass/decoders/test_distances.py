@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.multiclass.cases import decodings
-from tests.strategies import binary_codebooks, codebooks
+from tests.multiclass.cases import decodings, symbol_decodings
+from tests.strategies import binary_codebooks, codebooks, symbol_codebooks
 
 from ecoc.codes import exhaustive, one_vs_one
 from ecoc.multiclass.decoders import (
@@ -177,3 +177,53 @@ def test_each_wrong_column_costs_one():
 
 def test_no_margin_for_a_class_that_does_not_lead():
     assert hamming_margin([[1, 1, 1]], [[1, 1, 1], [-1, -1, -1]], [1]).tolist() == [0]
+
+
+def symbol_brute_force(probabilities, matrix, row):
+    """Let ever more columns answer anything until the predicted class no longer leads."""
+    present = [c for c in range(len(probabilities)) if not np.isnan(probabilities[c]).any()]
+    given = {c: int(np.argmax(probabilities[c])) for c in present}
+
+    def leads(answers):
+        distances = [sum(m[c] != answers[c] for c in present) for m in matrix]
+        return all(distances[row] < d for i, d in enumerate(distances) if i != row)
+
+    for size in range(len(present) + 1):
+        for changed in combinations(present, size):
+            for answers in product(range(probabilities.shape[1]), repeat=size):
+                if not leads({**given, **dict(zip(changed, answers, strict=True))}):
+                    return max(size - 1, 0)
+    raise AssertionError("two rows of a codebook differ in some column")
+
+
+@given(case=symbol_decodings(max_samples=2, codes=symbol_codebooks(4, 2)), data=st.data())
+def test_margins_of_symbols_against_every_change_of_answers(case, data):
+    code, scores = case
+    if code.n_columns > 1 and data.draw(st.booleans()):
+        scores[:, -1, 0] = np.nan
+    rows = Hamming()(scores, code.matrix).argmax(axis=1)
+    if data.draw(st.booleans()):
+        rows[0] = data.draw(st.integers(0, code.n_classes - 1))
+    found = hamming_margin(scores, code.matrix, rows)
+    for margin, sample, row in zip(found, scores, rows, strict=True):
+        assert margin == symbol_brute_force(sample, code.matrix, row)
+
+
+@given(case=symbol_decodings())
+def test_hamming_decoding_of_symbols_by_hand(case):
+    code, scores = case
+    found = Hamming()(scores, code.matrix)
+    for sample, row in zip(scores, found, strict=True):
+        answers = [int(np.argmax(column)) for column in sample]
+        for word, score in zip(code.matrix, row, strict=True):
+            distance = sum(a != s for a, s in zip(answers, word, strict=True))
+            assert abs(score + distance) < 0.25
+    assert np.array_equal(found.argmax(axis=1), Votes()(scores, code.matrix).argmax(axis=1))
+
+
+def test_equal_distances_of_symbols_are_told_apart_by_probability():
+    matrix = np.array([[0, 0], [0, 1], [1, 2]])
+    scores = [[[0.9, 0.1, 0.0], [0.2, 0.3, 0.5]]]
+    # Classes 0, 1 and 2 agree with one answer each; the second answer was the weaker.
+    assert Hamming()(scores, matrix).argmax() == 1
+    assert Votes()(scores, matrix).argmax() == 1

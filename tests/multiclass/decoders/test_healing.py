@@ -9,9 +9,10 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.multiclass.cases import blobs
 
-from ecoc.codes import dense_random, exhaustive, one_vs_one, one_vs_rest
+from ecoc.codes import balanced_random, dense_random, exhaustive, one_vs_one, one_vs_rest
+from ecoc.errors import InvalidInputError
 from ecoc.multiclass import ECOCClassifier
-from ecoc.multiclass.decoders import LossBased, SelfHealing
+from ecoc.multiclass.decoders import LossBased, SelfHealing, Soft
 
 
 def failed_columns(n_failed, seed=0, n_samples=600):
@@ -148,3 +149,58 @@ def test_the_classifier_says_what_it_healed():
     assert model.healed_columns_ == (3, 8)
     model.margin(X[:20])
     assert model.healed_columns_ == ()
+
+
+# ------------------------------------------------------- more than two symbols
+
+
+def failed_symbols(failure, n_failed, n_samples=600):
+    generator = np.random.default_rng(0)
+    code = balanced_random(8, 10, n_symbols=4, random_state=0)
+    truth = generator.integers(8, size=n_samples)
+    answers = code.matrix[truth].astype(np.intp)
+    noisy = generator.random(answers.shape) < 0.15
+    answers[noisy] = generator.integers(4, size=noisy.sum())
+    failed = answers[:, :n_failed]
+    if failure == "exchanged":
+        failed[:] = (failed + 1) % 4
+    elif failure == "random":
+        failed[:] = generator.integers(4, size=failed.shape)
+    elif failure == "stuck":
+        failed[:] = 2
+    return code.matrix, truth, 0.9 * np.eye(4)[answers] + 0.025
+
+
+@pytest.mark.parametrize("failure", ["exchanged", "random", "stuck"])
+def test_failed_columns_of_symbols_are_found_and_read_anew(failure):
+    matrix, truth, scores = failed_symbols(failure, 5)
+    assert SelfHealing().healed_columns(scores, matrix) == tuple(range(5))
+    healed = accuracy(SelfHealing(), scores, matrix, truth)
+    assert healed > accuracy(Soft(), scores, matrix, truth) + 0.08
+    without = (Soft()(scores, matrix, missing_columns=range(5)).argmax(axis=1) == truth).mean()
+    sound = failed_symbols("none", 0)
+    assert healed >= without - 0.01
+    if failure == "exchanged":
+        # What was exchanged is known again, and as good as before.
+        assert healed > accuracy(Soft(), sound[2], matrix, truth) - 0.02
+
+
+def test_sound_columns_of_symbols_are_left_as_they_are():
+    matrix, _, scores = failed_symbols("none", 0)
+    assert SelfHealing().healed_columns(scores, matrix) == ()
+    expected = Soft(normalise=False)(scores, matrix)
+    assert SelfHealing()(scores, matrix) == pytest.approx(expected)
+    # Too few samples are no evidence.
+    matrix, _, scores = failed_symbols("stuck", 3, n_samples=60)
+    assert SelfHealing().healed_columns(scores, matrix) == ()
+
+
+def test_erased_answers_of_symbols_are_no_evidence():
+    matrix, truth, scores = failed_symbols("exchanged", 3)
+    scores[::3, 0, 0] = np.nan
+    scores[:, 4] = np.nan
+    assert SelfHealing().healed_columns(scores, matrix) == (0, 1, 2)
+    assert accuracy(SelfHealing(), scores, matrix, truth) > 0.97
+    scores[7] = np.nan
+    with pytest.raises(InvalidInputError, match="samples 7 have none"):
+        SelfHealing()(scores, matrix)

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
-from ecoc.codes import one_vs_one, one_vs_rest
+from ecoc.codes import balanced_random, one_vs_one, one_vs_rest
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass.decoders import Learned, LossBased
+from ecoc.multiclass.decoders import Learned, LogLikelihood, LossBased
 from ecoc.multiclass.decoders.learned import _Regression, softmax, stratified_folds
 
 
@@ -89,3 +89,37 @@ def test_parameters_are_checked(parameters, message):
 def test_it_must_be_fitted():
     with pytest.raises(InvalidInputError, match="fitted"):
         Learned()([[1.0]], [[1], [-1]])
+
+
+def test_corrections_of_symbols_are_learned():
+    generator = np.random.default_rng(0)
+    code = balanced_random(6, 8, n_symbols=3, random_state=0)
+    targets = generator.integers(6, size=900)
+    answers = code.matrix[targets].copy()
+    # Column 0 has its symbols exchanged, and column 1 says nothing.
+    answers[:, 0] = (answers[:, 0] + 1) % 3
+    answers[:, 1] = generator.integers(3, size=900)
+    noisy = generator.random(answers.shape) < 0.35
+    answers[noisy] = generator.integers(3, size=noisy.sum())
+    votes = np.eye(3)[answers]
+    decoder = Learned().fit(votes[:600], targets[:600], code.matrix)
+    assert decoder.coefficients.shape == (6, 8, 3)
+    assert decoder.penalty < 10
+    held_out = votes[600:], code.matrix
+    learned = (decoder(*held_out).argmax(axis=1) == targets[600:]).mean()
+    plain = (LogLikelihood()(*held_out).argmax(axis=1) == targets[600:]).mean()
+    assert learned > plain + 0.05
+    # Without the two columns nothing is left to be corrected.
+    rest = decoder(*held_out, missing_columns=[0, 1]).argmax(axis=1)
+    assert (rest == targets[600:]).mean() > plain
+
+
+def test_with_the_largest_penalty_the_likelihood_of_symbols_decides():
+    generator = np.random.default_rng(0)
+    code = balanced_random(6, 8, n_symbols=3, random_state=0)
+    targets = np.arange(600) % 6
+    logits = 2 * np.eye(3)[code.matrix[targets]] + generator.normal(size=(600, 8, 3))
+    scores = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
+    decoder = Learned(penalty=1e6).fit(scores, targets, code.matrix)
+    same = decoder(scores, code.matrix).argmax(axis=1)
+    assert (same == LogLikelihood()(scores, code.matrix).argmax(axis=1)).mean() > 0.98

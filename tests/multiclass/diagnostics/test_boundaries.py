@@ -3,6 +3,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.multiclass.cases import blobs
@@ -51,3 +52,14 @@ def test_two_features_are_needed(data):
         decision_boundaries(model, X[:, :1], y)
     with pytest.raises(InvalidInputError, match="resolution"):
         decision_boundaries(model, X, y, resolution=1)
+
+
+def test_regions_of_symbols():
+    X, y = blobs(6, n_features=2, per_class=15)
+    model = ECOCClassifier(GaussianNB(), n_symbols=3, n_columns=6, random_state=0).fit(X, y)
+    found = decision_boundaries(model, X, y, resolution=12)
+    assert found.column_scores.shape == (12, 12, 6, 3)
+    figure = found.plot_columns()
+    drawn = figure.axes[2].collections[0].get_array()
+    assert np.array_equal(np.reshape(drawn, (12, 12)), found.column_scores[:, :, 2].argmax(axis=2))
+    assert len(figure.axes[2].lines) == 3

@@ -4,10 +4,12 @@ import itertools
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from tests.multiclass.cases import blobs, seen, share, wrongs
+from tests.multiclass.cases import blobs, seen, share, symbol_decodings, wrongs
 
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass import ECOCClassifier
@@ -132,3 +134,38 @@ def test_wrong_input_is_named(trained):
         ColumnErrors.from_scores([[1], [1]], [[1], [-1]], [0.0, 1.0])
     with pytest.raises(InvalidInputError, match="predicted must be"):
         ConfusionByDistance.from_predictions([0], [0, 1], [[1], [-1]])
+
+
+@given(case=symbol_decodings(max_samples=12), data=st.data())
+def test_errors_of_symbols_by_hand(case, data):
+    code, scores = case
+    k, length = code.n_classes, code.n_columns
+    rows = st.integers(0, k - 1)
+    targets = np.array(data.draw(st.lists(rows, min_size=len(scores), max_size=len(scores))))
+    if data.draw(st.booleans()):
+        scores[0, 0, 1] = np.nan
+    found = ColumnErrors.from_scores(scores, code.matrix, targets)
+    for column in range(length):
+        counted = [i for i in range(len(scores)) if not np.isnan(scores[i, column]).any()]
+        symbols = [code.matrix[targets[i], column] for i in counted]
+        answers = [np.argmax(scores[i, column]) for i in counted]
+        wrong = [a != s for a, s in zip(answers, symbols, strict=True)]
+        assert found.n_samples[column] == len(counted)
+        assert found.rates[column] == pytest.approx(share(wrong), nan_ok=True)
+        most = max((symbols.count(s) for s in symbols), default=0)
+        expected = 1 - most / len(counted) if counted else np.nan
+        assert found.baseline[column] == pytest.approx(expected, nan_ok=True)
+
+
+def test_every_diagnosis_takes_symbols():
+    X, y = blobs(7, per_class=12)
+    model = ECOCClassifier(GaussianNB(), n_symbols=3, random_state=0).fit(X, y)
+    matrix = model.codebook_.matrix
+    answers = model.column_scores(X).argmax(axis=2)
+    assert column_errors(model, X, y).rates == pytest.approx((answers != matrix[y]).mean(axis=0))
+    assert error_correlation(model, X, y).phi.shape == (14, 14)
+    useful = column_usefulness(model, X, y)
+    assert useful.accuracy == model.score(X, y)
+    assert useful.without[2] == np.mean(model.predict(X, missing_columns=[2]) == y)
+    confusion = confusion_by_distance(model, X, y)
+    assert np.array_equal(confusion.distances, model.codebook_.row_distances())

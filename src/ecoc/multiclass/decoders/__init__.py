@@ -1,6 +1,6 @@
 """Decoders: from the scores of columns to the scores of classes."""
 
-from ecoc.multiclass.decoders.base import Decoder, FunctionDecoder
+from ecoc.multiclass.decoders.base import Decoder
 from ecoc.multiclass.decoders.distances import (
     LOSSES,
     AttenuatedEuclidean,
@@ -15,7 +15,7 @@ from ecoc.multiclass.decoders.distances import (
 from ecoc.multiclass.decoders.healing import SelfHealing
 from ecoc.multiclass.decoders.learned import Learned
 from ecoc.multiclass.decoders.names import DECODERS, make_decoder
-from ecoc.multiclass.decoders.probabilities import Coupling, Soft
+from ecoc.multiclass.decoders.probabilities import Coupling, LogLikelihood, Soft
 
 __all__ = [
     "DECODERS",
@@ -24,10 +24,10 @@ __all__ = [
     "Coupling",
     "Decoder",
     "Euclidean",
-    "FunctionDecoder",
     "Hamming",
     "InverseHamming",
     "Learned",
+    "LogLikelihood",
     "LossBased",
     "LossWeighted",
     "SelfHealing",

@@ -12,9 +12,19 @@ import numpy.typing as npt
 
 from ecoc._checks import check_int, listing
 from ecoc._typing import Floats
-from ecoc.errors import InvalidInputError
+from ecoc.errors import InvalidInputError, UnsupportedError
 
-__all__ = ["Decoder", "FunctionDecoder", "Needs", "kept_columns"]
+__all__ = [
+    "Decoder",
+    "FunctionDecoder",
+    "Needs",
+    "as_scores",
+    "erasures",
+    "kept_columns",
+    "symbol_answers",
+    "symbol_indicator",
+    "symbol_sums",
+]
 
 Needs = Literal["nothing", "training", "cross-fitted"]
 
@@ -30,6 +40,9 @@ class Decoder(ABC):
     sample is then decoded by its other columns alone. The largest class score wins, and of
     equal ones the first.
 
+    For a codebook of q >= 3 symbols the scores have a third axis, the probabilities of the
+    symbols 0 to q - 1, and NaN among them erases the column for the sample.
+
     Attributes
     ----------
     needs : {"nothing", "training", "cross-fitted"}
@@ -43,6 +56,21 @@ class Decoder(ABC):
     @abstractmethod
     def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
         """Score each class for each sample; the scores are finite here."""
+
+    def symbol_scores(self, probabilities: Floats, matrix: Floats) -> Floats:
+        """Score each class by the probabilities of symbols, (n_samples, n_columns, n_symbols).
+
+        The codebook has the symbols 0 to n_symbols - 1. Nothing is erased here.
+        """
+        del probabilities, matrix
+        raise UnsupportedError(
+            f"{type(self).__name__} decodes codebooks of two symbols, +1 and -1, alone."
+        )
+
+    @property
+    def takes_symbols(self) -> bool:
+        """Whether it decodes codebooks of more than two symbols."""
+        return type(self).symbol_scores is not Decoder.symbol_scores
 
     def fit(
         self,
@@ -84,10 +112,10 @@ class Decoder(ABC):
 
         Parameters
         ----------
-        scores : array of shape (n_samples, n_columns)
-            Signed scores; NaN is an erasure.
+        scores : array of shape (n_samples, n_columns), or (n_samples, n_columns, n_symbols)
+            Signed scores, or probabilities of the symbols; NaN is an erasure.
         matrix : array of shape (n_classes, n_columns)
-            The codebook, entries -1, 0 and +1.
+            The codebook, entries -1, 0 and +1, or 0 to n_symbols - 1.
         missing_columns : sequence of int, optional
             Columns to be treated as erased for every sample.
 
@@ -101,19 +129,20 @@ class Decoder(ABC):
         decoder = self
         if len(kept) < code.shape[1]:
             values, code, decoder = values[:, kept], code[:, kept], self.restricted(kept)
-        erased = np.isnan(values)
+        erased = erasures(values)
         if not erased.any():
             return decoder._in_chunks(values, code)
         return decoder._with_erasures(values, code, erased)
 
     def _in_chunks(self, values: Floats, code: Floats) -> Floats:
         n = len(values)
+        decode = self.class_scores if values.ndim == 2 else self.symbol_scores
         if self.whole_batch or n <= CHUNK:
-            return self.class_scores(values, code)
+            return decode(values, code)
         result = np.empty((n, len(code)))
         for start in range(0, n, CHUNK):
             part = slice(start, start + CHUNK)
-            result[part] = self.class_scores(values[part], code)
+            result[part] = decode(values[part], code)
         return result
 
     def _with_erasures(self, values: Floats, code: Floats, erased: npt.NDArray[np.bool_]) -> Floats:
@@ -146,7 +175,7 @@ class FunctionDecoder(Decoder):
     Parameters
     ----------
     function : callable
-        Takes the scores (n_samples x n_columns) and the codebook matrix
+        Takes the scores (n_samples x n_columns, or x n_symbols more) and the codebook matrix
         (n_classes x n_columns), returns class scores (n_samples x n_classes).
 
     Examples
@@ -170,19 +199,83 @@ class FunctionDecoder(Decoder):
             raise InvalidInputError("A decoding function must not return NaN.")
         return result
 
+    def symbol_scores(self, probabilities: Floats, matrix: Floats) -> Floats:
+        """What the function returns for probabilities of symbols."""
+        return self.class_scores(probabilities, matrix)
+
 
 def as_scores(scores: npt.ArrayLike, matrix: npt.ArrayLike) -> tuple[Floats, Floats]:
     """Column scores and codebook as arrays of floats that fit each other."""
     values = np.asarray(scores, dtype=np.float64)
     code = np.asarray(matrix, dtype=np.float64)
-    if values.ndim != 2 or code.ndim != 2 or values.shape[1] != code.shape[1]:
+    if values.ndim not in {2, 3} or code.ndim != 2 or values.shape[1] != code.shape[1]:
         raise InvalidInputError(
             "scores (n_samples x n_columns) and matrix (n_classes x n_columns) must have the same "
             f"columns, not shapes {values.shape} and {code.shape}."
         )
     if np.isinf(values).any():
         raise InvalidInputError("scores must be finite; NaN stands for an erasure.")
+    if values.ndim == 3:
+        _check_symbol_scores(values, code)
     return values, code
+
+
+def _check_symbol_scores(values: Floats, code: Floats) -> None:
+    n_symbols = values.shape[2]
+    if n_symbols < 2 or not np.isin(code, np.arange(n_symbols)).all():
+        raise InvalidInputError(
+            f"Scores with a third axis are probabilities of the symbols of the codebook, here 0 "
+            f"to {n_symbols - 1}; its matrix has entries from {code.min():g} to {code.max():g}."
+        )
+    if (values < 0).any():
+        raise InvalidInputError("Probabilities of symbols must not be negative.")
+
+
+def erasures(scores: Floats) -> npt.NDArray[np.bool_]:
+    """For each sample and column, whether its score is missing."""
+    missing = np.isnan(scores)
+    return missing if scores.ndim == 2 else np.logical_or.reduce(missing, axis=2)
+
+
+def symbol_indicator(matrix: Floats, n_symbols: int) -> Floats:
+    """The codebook as 0 and 1: a row for each class, a place for each column and symbol.
+
+    Examples
+    --------
+    >>> symbol_indicator(np.array([[0, 2], [1, 0]]), 3)
+    array([[1., 0., 0., 0., 0., 1.],
+           [0., 1., 0., 1., 0., 0.]])
+    """
+    entries = np.asarray(matrix)[:, :, None] == np.arange(n_symbols)
+    indicator: Floats = entries.reshape(len(entries), -1).astype(np.float64)
+    return indicator
+
+
+def symbol_sums(values: Floats, matrix: Floats, weights: Floats | None = None) -> Floats:
+    """The sum, over columns, of what stands at the symbol of each class.
+
+    Parameters
+    ----------
+    values : array of shape (n_samples, n_columns, n_symbols)
+        What is summed.
+    matrix : array of shape (n_classes, n_columns)
+        The codebook.
+    weights : array of shape (n_classes, n_columns), optional
+        How much each column counts for each class.
+    """
+    n, n_columns, q = values.shape
+    indicator = symbol_indicator(matrix, q)
+    if weights is not None:
+        indicator *= np.repeat(weights, q, axis=1)
+    sums: Floats = values.reshape(n, n_columns * q) @ indicator.T
+    return sums
+
+
+def symbol_answers(probabilities: Floats) -> Floats:
+    """1 for the symbol that each column answers, the first of equally probable ones, else 0."""
+    answers = np.zeros(probabilities.shape)
+    np.put_along_axis(answers, probabilities.argmax(axis=2)[:, :, None], 1, axis=2)
+    return answers
 
 
 def kept_columns(missing: Sequence[int] | None, n_columns: int) -> npt.NDArray[np.intp]:

@@ -12,7 +12,15 @@ import numpy.typing as npt
 from ecoc._checks import check_choice
 from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass.decoders.base import Decoder, Needs, as_scores
+from ecoc.multiclass.decoders.base import (
+    Decoder,
+    Needs,
+    as_scores,
+    erasures,
+    symbol_answers,
+    symbol_indicator,
+    symbol_sums,
+)
 
 __all__ = [
     "LOSSES",
@@ -57,7 +65,8 @@ class LossBased(Decoder):
     Parameters
     ----------
     loss : {"hinge", "exponential", "logistic", "binary-deviance", "squared", "linear"}
-        The loss of a score times the entry of the codeword, z.
+        The loss of a score times the entry of the codeword, z; with more than two symbols of
+        z = 2 P - 1, P being the probability of the symbol of the codeword.
     normalise : bool, default=False
         Take the mean over the columns that use a class, instead of counting a loss of 1/2,
         that of z = 0, for each column that does not. It makes a difference for ternary
@@ -90,6 +99,11 @@ class LossBased(Decoder):
             return -np.where(n_used > 0, mean, 0.5)
         total += (matrix.shape[1] - n_used) / 2
         return -total
+
+    def symbol_scores(self, probabilities: Floats, matrix: Floats) -> Floats:
+        """Negative losses, or their means over the columns."""
+        total = symbol_loss(self.loss, probabilities, matrix)
+        return -total / matrix.shape[1] if self.normalise else -total
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +155,8 @@ class LossWeighted(Decoder):
         member = np.zeros((len(code), len(rows)))
         member[rows, np.arange(len(rows))] = 1.0 if sample_weight is None else sample_weight
         totals = np.maximum(member.sum(axis=1), np.finfo(float).tiny)[:, None]
-        right = code[rows] * np.asarray(scores, dtype=np.float64) > 0
+        values = np.asarray(scores, dtype=np.float64)
+        right = code[rows] * values > 0 if values.ndim == 2 else code[rows] == values.argmax(axis=2)
         return LossWeighted(self.loss, (member @ right) / totals)
 
     def restricted(self, columns: npt.NDArray[np.intp]) -> LossWeighted:
@@ -151,14 +166,26 @@ class LossWeighted(Decoder):
 
     def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
         """Negative weighted losses."""
+        weights = self._shares(np.abs(matrix))
+        return -total_loss(self.loss, scores, matrix, weights)
+
+    def symbol_scores(self, probabilities: Floats, matrix: Floats) -> Floats:
+        """Negative weighted losses."""
+        weights = self._shares(np.ones(matrix.shape))
+        return -symbol_loss(self.loss, probabilities, matrix, weights)
+
+    def _shares(self, used: Floats) -> Floats:
+        """The weights of each class, of sum one, given the columns that it uses."""
         if self.weights is None:
             raise InvalidInputError("LossWeighted must be fitted, or given weights, to decode.")
-        weights = self.weights * np.abs(matrix)
+        weights = self.weights * used
         sums = weights.sum(axis=1, keepdims=True)
         # A class about which no column was ever right is judged by all its columns alike.
-        weights = np.where(sums > 0, weights, np.abs(matrix))
-        weights = weights / np.maximum(weights.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        return -total_loss(self.loss, scores, matrix, weights)
+        weights = np.where(sums > 0, weights, used)
+        shares: Floats = weights / np.maximum(
+            weights.sum(axis=1, keepdims=True), np.finfo(float).tiny
+        )
+        return shares
 
 
 def total_loss(loss: str, scores: Floats, matrix: Floats, weights: Floats) -> Floats:
@@ -176,6 +203,13 @@ def total_loss(loss: str, scores: Floats, matrix: Floats, weights: Floats) -> Fl
     return total
 
 
+def symbol_loss(
+    loss: str, probabilities: Floats, matrix: Floats, weights: Floats | None = None
+) -> Floats:
+    """The sum of the losses of 2 P - 1, P the probability of each class's symbol."""
+    return symbol_sums(LOSSES[loss](2 * probabilities - 1), matrix, weights)
+
+
 @dataclass(frozen=True)
 class Hamming(Decoder):
     """The class whose codeword differs from the columns' labels in the fewest places.
@@ -183,6 +217,7 @@ class Hamming(Decoder):
     These are equations 1 and 2 of Gupta & Amin (2021); a 0 in a codeword counts one half,
     and so does a score of exactly 0, on either side. Codewords at the same distance are told
     apart by the sum of the scores on their side; if that is equal too, the first class wins.
+    Of more than two symbols a column answers the most probable, of equal ones the first.
 
     The class scores are the negative distances, plus a tie-break below 1/4 in size.
 
@@ -198,6 +233,13 @@ class Hamming(Decoder):
         agreement -= matrix.shape[1]
         agreement /= 2
         return agreement + _tie_break(scores, matrix)
+
+    def symbol_scores(self, probabilities: Floats, matrix: Floats) -> Floats:
+        """Negative Hamming distances with their tie-break."""
+        agreement: Floats = symbol_sums(symbol_answers(probabilities), matrix)
+        agreement -= matrix.shape[1]
+        agreement += _squeezed(symbol_sums(probabilities, matrix))
+        return agreement
 
 
 @dataclass(frozen=True)
@@ -226,6 +268,13 @@ class Votes(Decoder):
         shares += _tie_break(scores, matrix, columns) / matrix.shape[1] ** 2
         return shares
 
+    def symbol_scores(self, probabilities: Floats, matrix: Floats) -> Floats:
+        """Shares of votes with their tie-break; every column casts one on every class."""
+        n_columns = matrix.shape[1]
+        shares: Floats = symbol_sums(symbol_answers(probabilities), matrix) / n_columns
+        shares += _squeezed(symbol_sums(probabilities, matrix) / n_columns) / n_columns**2
+        return shares
+
 
 def _tie_break(scores: Floats, matrix: Floats, columns: Floats | float = 1.0) -> Floats:
     """The sums of scores, or their means over columns, squeezed below 1/5.
@@ -234,6 +283,10 @@ def _tie_break(scores: Floats, matrix: Floats, columns: Floats | float = 1.0) ->
     """
     sums: Floats = scores @ matrix.T
     sums /= columns
+    return _squeezed(sums)
+
+
+def _squeezed(sums: Floats) -> Floats:
     sums /= 5 * (np.abs(sums) + 1)
     return sums
 
@@ -254,6 +307,12 @@ class Euclidean(Decoder):
         squares -= 2 * (scores @ matrix.T)
         return -np.sqrt(np.maximum(squares, 0))
 
+    def symbol_scores(self, probabilities: Floats, matrix: Floats) -> Floats:
+        """Negative distances to codewords that are certain of their symbols."""
+        squares = -2 * symbol_sums(probabilities, matrix)
+        squares += (probabilities**2).sum(axis=(1, 2))[:, None] + matrix.shape[1]
+        return -np.sqrt(np.maximum(squares, 0))
+
 
 @dataclass(frozen=True)
 class AttenuatedEuclidean(Decoder):
@@ -271,6 +330,10 @@ class AttenuatedEuclidean(Decoder):
         squares: Floats = scores**2 @ used.T + used.sum(axis=1)
         squares -= 2 * (scores @ matrix.T)
         return -np.sqrt(np.maximum(squares, 0))
+
+    def symbol_scores(self, probabilities: Floats, matrix: Floats) -> Floats:
+        """Negative distances as :class:`Euclidean` has them: every column uses every class."""
+        return Euclidean().symbol_scores(probabilities, matrix)
 
 
 @dataclass(frozen=True)
@@ -298,6 +361,14 @@ class InverseHamming(Decoder):
         among: Floats = (n_columns - matrix @ matrix.T) / 2
         return np.asarray(distances @ np.linalg.pinv(among))
 
+    def symbol_scores(self, probabilities: Floats, matrix: Floats) -> Floats:
+        """Weights of the mixture."""
+        n_columns = matrix.shape[1]
+        indicator = symbol_indicator(matrix, probabilities.shape[2])
+        distances = n_columns - symbol_sums(symbol_answers(probabilities), matrix)
+        among: Floats = n_columns - indicator @ indicator.T
+        return np.asarray(distances @ np.linalg.pinv(among))
+
 
 def hamming_margin(
     scores: npt.ArrayLike, matrix: npt.ArrayLike, predicted: npt.ArrayLike
@@ -306,8 +377,9 @@ def hamming_margin(
 
     Parameters
     ----------
-    scores : array of shape (n_samples, n_columns)
-        Signed scores; only their signs count, and NaN is an erasure.
+    scores : array of shape (n_samples, n_columns), or (n_samples, n_columns, n_symbols)
+        Signed scores, of which only the signs count, or probabilities of symbols, of which
+        only the most probable counts; NaN is an erasure.
     matrix : array of shape (n_classes, n_columns)
         The codebook.
     predicted : array of int of shape (n_samples,)
@@ -328,6 +400,8 @@ def hamming_margin(
     """
     values, code = as_scores(scores, matrix)
     rows = np.asarray(predicted, dtype=np.intp)
+    if values.ndim == 3:
+        return _symbol_margins(values, code, rows)
     margins = np.zeros(len(values), dtype=np.int64)
     for row in np.unique(rows):
         members = np.flatnonzero(rows == row)
@@ -357,3 +431,23 @@ def _margin_of(scores: Floats, code: Floats, row: int) -> npt.NDArray[np.int64]:
     )
     fewest: npt.NDArray[np.int64] = needed.min(axis=1).astype(np.int64)
     return np.maximum(fewest - 1, 0)
+
+
+def _symbol_margins(
+    probabilities: Floats, code: Floats, rows: npt.NDArray[np.intp]
+) -> npt.NDArray[np.int64]:
+    """The margins of samples whose columns answer symbols.
+
+    A column that answered the symbol of the predicted class can take 2 from its lead over a
+    rival, by answering that of the rival. There are at least as many of them as the lead is
+    large, and the fewest that end it are half of it.
+    """
+    answers = symbol_answers(np.nan_to_num(probabilities))
+    answers[erasures(probabilities)] = 0
+    agreement = symbol_sums(answers, code)
+    places = np.arange(len(agreement)), rows
+    own = agreement[places]
+    agreement[places] = -np.inf
+    lead = own - agreement.max(axis=1)
+    margins: npt.NDArray[np.int64] = np.maximum(np.ceil(lead / 2) - 1, 0).astype(np.int64)
+    return margins

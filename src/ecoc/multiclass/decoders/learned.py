@@ -12,7 +12,8 @@ from ecoc._checks import check_int
 from ecoc._typing import Floats
 from ecoc._workers import one_thread_for
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass.decoders.base import Decoder, Needs
+from ecoc.multiclass.decoders.base import Decoder, Needs, symbol_indicator
+from ecoc.multiclass.decoders.probabilities import smoothed
 
 __all__ = ["Learned", "softmax", "stratified_folds"]
 
@@ -35,6 +36,10 @@ class Learned(Decoder):
     are penalised. With the largest penalty only the codebook remains. The class scores,
     exponentiated and normalised, are probabilities.
 
+    With more than two symbols there is a correction for each column, symbol and class, and
+    what the codebook itself says are the logarithms of the probabilities of its symbols, see
+    :class:`ecoc.multiclass.decoders.LogLikelihood`.
+
     Parameters
     ----------
     penalty : float, optional
@@ -42,7 +47,7 @@ class Learned(Decoder):
     n_folds : int, default=5
         The folds: of the classifier's cross-fitted scores, and of the choice of a penalty.
     coefficients, intercepts : arrays of shapes (n_classes, n_columns) and (n_classes,)
-        What :meth:`fit` learns.
+        What :meth:`fit` learns; the coefficients of symbols have a third axis.
 
     Examples
     --------
@@ -76,9 +81,14 @@ class Learned(Decoder):
         sample_weight: Floats | None = None,
     ) -> Learned:
         """Learn the corrections, and the penalty if none was given."""
-        values = _squashed(np.asarray(scores, dtype=np.float64))
+        given = np.asarray(scores, dtype=np.float64)
         rows = np.asarray(targets, dtype=np.intp)
         code = np.asarray(matrix, dtype=np.float64)
+        if given.ndim == 2:
+            values = _squashed(given)
+        else:
+            values = _logarithms(given)
+            code = symbol_indicator(code, given.shape[2])
         weights = np.ones(len(rows)) if sample_weight is None else np.asarray(sample_weight)
         # Columns on one scale, so that one penalty suits all of them.
         scale = np.sqrt(np.mean(values**2, axis=0))
@@ -87,7 +97,8 @@ class Learned(Decoder):
         with one_thread_for(*values.shape, len(code)):
             penalty = self._select(problem) if self.penalty is None else self.penalty
             coefficients, intercepts = problem.solve(penalty)
-        return Learned(penalty, self.n_folds, coefficients / scale, intercepts)
+        shape = (len(code), *given.shape[1:])
+        return Learned(penalty, self.n_folds, (coefficients / scale).reshape(shape), intercepts)
 
     def _select(self, problem: _Regression) -> float:
         """The penalty with the least log-loss on samples held out."""
@@ -128,10 +139,19 @@ class Learned(Decoder):
 
     def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
         """Log-odds, up to a constant for each sample."""
+        del matrix
+        return self._log_odds(_squashed(scores))
+
+    def symbol_scores(self, probabilities: Floats, matrix: Floats) -> Floats:
+        """Log-odds, up to a constant for each sample."""
+        del matrix
+        return self._log_odds(_logarithms(probabilities))
+
+    def _log_odds(self, values: Floats) -> Floats:
         if self.coefficients is None or self.intercepts is None:
             raise InvalidInputError("Learned must be fitted to decode.")
-        del matrix
-        result: Floats = _squashed(scores) @ self.coefficients.T + self.intercepts
+        coefficients = self.coefficients.reshape(len(self.coefficients), -1)
+        result: Floats = values @ coefficients.T + self.intercepts
         return result
 
 
@@ -142,6 +162,12 @@ def _squashed(scores: Floats) -> Floats:
     that did, and a linear model must not go with them.
     """
     return np.tanh(scores / 2)
+
+
+def _logarithms(probabilities: Floats) -> Floats:
+    """Logarithms of the probabilities of all symbols of all columns, 0 where all are equal."""
+    logs: Floats = np.log(probabilities.shape[2] * smoothed(probabilities))
+    return logs.reshape(len(logs), -1)
 
 
 def softmax(logits: Floats) -> Floats:

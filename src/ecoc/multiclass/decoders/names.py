@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ecoc._checks import check_choice
+from ecoc.errors import UnsupportedError
 from ecoc.multiclass.decoders.base import Decoder, FunctionDecoder
 from ecoc.multiclass.decoders.distances import (
     LOSSES,
@@ -20,7 +22,7 @@ from ecoc.multiclass.decoders.distances import (
 )
 from ecoc.multiclass.decoders.healing import SelfHealing
 from ecoc.multiclass.decoders.learned import Learned
-from ecoc.multiclass.decoders.probabilities import Coupling, Soft
+from ecoc.multiclass.decoders.probabilities import Coupling, LogLikelihood, Soft
 
 if TYPE_CHECKING:
     from ecoc.codes import Codebook
@@ -41,7 +43,13 @@ _BY_NAME: dict[str, Decoder] = {
     **{f"normalised-{loss}": LossBased(loss, normalise=True) for loss in LOSSES},
 }
 
-DECODERS = ("auto", "soft", "coupling", *_BY_NAME)
+_OF_PROBABILITIES: dict[str, Callable[..., Decoder]] = {
+    "soft": Soft,
+    "log-likelihood": LogLikelihood,
+    "coupling": Coupling,
+}
+
+DECODERS = ("auto", *_OF_PROBABILITIES, *_BY_NAME)
 """The names that a decoder can be asked for by."""
 
 
@@ -63,6 +71,16 @@ def make_decoder(decoding: object, codebook: Codebook, method: ScoreMethod) -> D
     >>> make_decoder("auto", one_vs_one(4), "decision_function")
     Votes()
     """
+    decoder = _meant(decoding, codebook, method)
+    if codebook.n_symbols > 2 and not decoder.takes_symbols:
+        raise UnsupportedError(
+            f"{type(decoder).__name__} decodes codebooks of two symbols, +1 and -1, not one of "
+            f"{codebook.n_symbols} symbols; it needs a method symbol_scores for that."
+        )
+    return decoder
+
+
+def _meant(decoding: object, codebook: Codebook, method: ScoreMethod) -> Decoder:
     if isinstance(decoding, Decoder):
         return decoding
     if not isinstance(decoding, str) and callable(decoding):
@@ -70,11 +88,9 @@ def make_decoder(decoding: object, codebook: Codebook, method: ScoreMethod) -> D
     name = check_choice("decoding", decoding, DECODERS)
     if name == "auto":
         return automatic_decoder(codebook, method)
-    # Only decision values have still to be turned into probabilities.
-    if name == "soft":
-        return Soft(logistic=method == "decision_function")
-    if name == "coupling":
-        return Coupling(logistic=method == "decision_function")
+    if name in _OF_PROBABILITIES:
+        # Only decision values have still to be turned into probabilities.
+        return _OF_PROBABILITIES[name](logistic=method == "decision_function")
     return _BY_NAME[name]
 
 
@@ -82,8 +98,9 @@ def automatic_decoder(codebook: Codebook, method: ScoreMethod) -> Decoder:
     """The decoder that suits a codebook and the scores that a learner offers.
 
     Hamming decoding where there are labels alone; votes with confidence for one-vs-one; the
-    mean over the columns that a class uses for other ternary codes; and the hinge loss of
-    decision values, or the sum of probabilities, for codes of +1 and -1.
+    mean over the columns that a class uses for other ternary codes; the hinge loss of
+    decision values, or the sum of probabilities, for codes of +1 and -1; and the coupling of
+    probabilities for codes of more symbols.
 
     Examples
     --------
@@ -93,6 +110,8 @@ def automatic_decoder(codebook: Codebook, method: ScoreMethod) -> Decoder:
     """
     if method == "predict":
         return Hamming()
+    if codebook.n_symbols > 2:
+        return Coupling(logistic=False)
     if is_one_vs_one(codebook):
         return Votes()
     loss = "hinge" if method == "decision_function" else "linear"
@@ -101,6 +120,8 @@ def automatic_decoder(codebook: Codebook, method: ScoreMethod) -> Decoder:
 
 def is_one_vs_one(codebook: Codebook) -> bool:
     """Whether every column has one class against one other, and every pair has a column."""
+    if codebook.n_symbols > 2:
+        return False
     used = np.abs(codebook.matrix)
     pairs = codebook.n_classes * (codebook.n_classes - 1) // 2
     return bool((used.sum(axis=0) == 2).all()) and codebook.n_columns == pairs > 1

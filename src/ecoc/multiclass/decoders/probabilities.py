@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,15 +11,47 @@ import numpy.typing as npt
 from ecoc._checks import check_int, check_number
 from ecoc._typing import Floats
 from ecoc._workers import one_thread_for
-from ecoc.multiclass.decoders.base import CHUNK, Decoder
+from ecoc.multiclass.decoders.base import CHUNK, Decoder, symbol_indicator, symbol_sums
 
-__all__ = ["Coupling", "Soft", "couple", "coupling_loss", "normalise_rows"]
+__all__ = [
+    "Coupling",
+    "LogLikelihood",
+    "Soft",
+    "couple",
+    "coupling_loss",
+    "normalise_rows",
+    "smoothed",
+]
 
 _SMALLEST = 1e-6
 """Columns are never believed to be more certain than this."""
 
 _LEAST = 1e-12
 """No class is ever ruled out for good: a step could not bring it back."""
+
+_SMOOTHING = 0.02
+"""The share of its answer that a column deals out to all symbols alike.
+
+Without it the zeros that single trees are so fond of would decide everything.
+"""
+
+_SYMBOL_TOLERANCE = 1e-3
+"""With many columns of many symbols the last digits take most of the time.
+
+On 100 classes and columns probabilities are then within 0.004 of the optimum.
+"""
+
+
+def smoothed(probabilities: Floats) -> Floats:
+    """Probabilities on the last axis, moved by 2 % towards equal ones.
+
+    Examples
+    --------
+    >>> smoothed(np.array([1.0, 0.0, 0.0, 0.0]))
+    array([0.985, 0.005, 0.005, 0.005])
+    """
+    moved: Floats = (1 - _SMOOTHING) * probabilities + _SMOOTHING / probabilities.shape[-1]
+    return moved
 
 
 @dataclass(frozen=True)
@@ -55,6 +88,45 @@ class Soft(Decoder):
         sums += used / 2
         return np.where(used > 0, sums / np.maximum(used, 1), 0.5) if self.normalise else sums
 
+    def symbol_scores(self, probabilities: Floats, matrix: Floats) -> Floats:
+        """The probabilities of each class's symbols, their mean or their sum."""
+        sums = symbol_sums(probabilities, matrix)
+        return sums / matrix.shape[1] if self.normalise else sums
+
+
+@dataclass(frozen=True)
+class LogLikelihood(Decoder):
+    """How likely each class makes the columns' answers, if they err independently.
+
+    The sum, over the columns, of the logarithm of the probability of the class's side or
+    symbol, once it was moved by 2 % towards equal ones. A column that does not use a class
+    says as little about it as equal probabilities do.
+
+    Parameters
+    ----------
+    logistic : bool, default=True
+        As for :class:`Soft`.
+
+    Examples
+    --------
+    >>> LogLikelihood(logistic=False)([[0.8, -0.2]], [[1, 1], [1, -1], [-1, 0]]).round(2)
+    array([[-1.03, -0.63, -2.92]])
+    """
+
+    logistic: bool = True
+
+    def class_scores(self, scores: Floats, matrix: Floats) -> Floats:
+        """Log-likelihoods."""
+        centred = np.tanh(scores / 2) / 2 if self.logistic else scores / 2
+        logs = np.log(smoothed(np.stack([centred + 0.5, 0.5 - centred], axis=2)))
+        sums: Floats = logs[:, :, 0] @ (matrix > 0).T + logs[:, :, 1] @ (matrix < 0).T
+        sums += (matrix == 0).sum(axis=1) * np.log(0.5)
+        return sums
+
+    def symbol_scores(self, probabilities: Floats, matrix: Floats) -> Floats:
+        """Log-likelihoods."""
+        return symbol_sums(np.log(smoothed(probabilities)), matrix)
+
 
 @dataclass(frozen=True)
 class Coupling(Decoder):
@@ -79,6 +151,10 @@ class Coupling(Decoder):
         centred = np.tanh(scores / 2) / 2 if self.logistic else scores / 2
         return couple(centred + 0.5, matrix)
 
+    def symbol_scores(self, probabilities: Floats, matrix: Floats) -> Floats:
+        """Probabilities, from those of symbols moved by 2 % towards equal ones."""
+        return couple(smoothed(probabilities), matrix, tolerance=_SYMBOL_TOLERANCE)
+
 
 def couple(
     probabilities: npt.ArrayLike,
@@ -97,18 +173,18 @@ def couple(
 
     Parameters
     ----------
-    probabilities : array of shape (n_samples, n_columns)
-        The probability that each column gives to its +1 side.
+    probabilities : array of shape (n_samples, n_columns), or (n_samples, n_columns, n_symbols)
+        The probability that each column gives to its +1 side, or to each of its symbols.
     matrix : array of shape (n_classes, n_columns)
-        The codebook.
+        The codebook; its entries are the symbols 0 to n_symbols - 1 if those are given.
     weights : array of shape (n_columns,), optional
         How much each column counts; all alike by default.
     max_iter : int, default=1000
         The most steps.
     tolerance : float, default=1e-6
         A sample is done when a step would raise no probability by more than this share of
-        it. For +1/-1 codes its log-likelihood is then below the optimum by at most this,
-        times the sum of the weights.
+        it. For codes without zeros its log-likelihood is then below the optimum by at most
+        this, times the sum of the weights.
 
     Returns
     -------
@@ -119,14 +195,17 @@ def couple(
     -----
     The steps are those of a minorise-maximise algorithm, for all samples at once, sped up
     by the extrapolation of Varadhan & Roland (2008) wherever that raises the likelihood. For
-    +1/-1 codes the likelihood is concave, so the optimum is the global one. Probabilities of
-    columns are cut off at 1e-6 and 1 - 1e-6.
+    +1/-1 codes, and for codes of more symbols, where the steps are those of the EM algorithm,
+    the likelihood is concave, so the optimum is the global one. Probabilities of columns are
+    cut off at 1e-6 and 1 - 1e-6.
 
     Examples
     --------
     >>> one_vs_one = [[1, 1, 0], [-1, 0, 1], [0, -1, -1]]
     >>> p = [0.6, 0.3, 0.1]
     >>> couple([[6 / 9, 6 / 7, 3 / 4]], one_vs_one).round(3)
+    array([[0.6, 0.3, 0.1]])
+    >>> couple([[[0.6, 0.3, 0.1], [0.7, 0.3, 0]]], [[0, 0], [1, 1], [2, 0]]).round(3)
     array([[0.6, 0.3, 0.1]])
     """
     check_int("max_iter", max_iter, minimum=1)
@@ -135,10 +214,11 @@ def couple(
     r = np.clip(np.asarray(probabilities, dtype=np.float64), _SMALLEST, 1 - _SMALLEST)
     share = np.ones(code.shape[1]) if weights is None else np.asarray(weights, dtype=np.float64)
     result = np.empty((len(r), len(code)))
-    with one_thread_for(min(len(r), CHUNK), *code.shape):
+    model, r = _model(code, r, share)
+    with one_thread_for(min(len(r), CHUNK), len(code), r.shape[1]):
         for start in range(0, len(r), CHUNK):
             part = slice(start, start + CHUNK)
-            result[part] = _Model(code, share).solve(r[part], max_iter, tolerance)
+            result[part] = model.solve(r[part], max_iter, tolerance)
     return result
 
 
@@ -152,7 +232,7 @@ def coupling_loss(p: npt.ArrayLike, probabilities: npt.ArrayLike, matrix: npt.Ar
     """
     code = np.asarray(matrix, dtype=np.float64)
     r = np.clip(np.asarray(probabilities, dtype=np.float64), _SMALLEST, 1 - _SMALLEST)
-    model = _Model(code, np.ones(code.shape[1]))
+    model, r = _model(code, r, np.ones(code.shape[1]))
     return model.loss(np.asarray(p, dtype=np.float64), r)
 
 
@@ -170,48 +250,24 @@ def normalise_rows(values: npt.ArrayLike) -> Floats:
     return np.where(sums > 0, rows / np.where(sums > 0, sums, 1), 1 / rows.shape[1])
 
 
-class _Model:
-    """The generalised Bradley-Terry model of a codebook, for a batch of samples."""
+class _Model(ABC):
+    """A model of columns by class probabilities, for a batch of samples; r is what they say."""
 
-    def __init__(self, code: Floats, weights: Floats) -> None:
-        self.positive = (code > 0).astype(np.float64)
-        self.negative = (code < 0).astype(np.float64)
-        self.used = self.positive + self.negative
-        self.weights = weights
-        self.ternary = not self.used.all()
+    n_classes: int
 
-    def sides(self, p: Floats) -> tuple[Floats, Floats]:
-        tiny = np.finfo(float).tiny
-        return (
-            np.maximum(p @ self.positive, tiny),
-            np.maximum(p @ self.negative, tiny),
-        )
-
+    @abstractmethod
     def loss(self, p: Floats, r: Floats) -> Floats:
-        plus, minus = self.sides(p)
-        terms = r * np.log(plus) + (1 - r) * np.log(minus)
-        if self.ternary:
-            terms -= np.log(plus + minus)
-        return -(terms @ self.weights)
+        """The negative log-likelihood of each sample."""
 
+    @abstractmethod
     def gains(self, p: Floats, r: Floats) -> Floats:
         """What a step multiplies each probability by; at most 1 for all at an optimum."""
-        plus, minus = self.sides(p)
-        gain: Floats = (self.weights * r / plus) @ self.positive.T
-        gain += (self.weights * (1 - r) / minus) @ self.negative.T
-        if self.ternary:
-            uses = (self.weights / (plus + minus)) @ self.used.T
-            gain /= np.maximum(uses, np.finfo(float).tiny)
-        else:
-            gain /= self.weights.sum()
-        return gain
 
     def step(self, p: Floats, r: Floats) -> Floats:
         return np.maximum(normalise_rows(p * self.gains(p, r)), _LEAST)
 
     def solve(self, r: Floats, max_iter: int, tolerance: float) -> Floats:
-        k = len(self.positive)
-        result = np.full((len(r), k), 1 / k)
+        result = np.full((len(r), self.n_classes), 1 / self.n_classes)
         # Samples leave as they converge: most do early, and the last few are cheap.
         active = np.arange(len(r))
         for _ in range(0, max_iter, 4):
@@ -248,6 +304,80 @@ class _Model:
             best = np.where(better[:, None], tried, best)
             least = np.where(better, loss, least)
         return best
+
+
+class _Sides(_Model):
+    """The generalised Bradley-Terry model of a codebook, for a batch of samples."""
+
+    def __init__(self, code: Floats, weights: Floats) -> None:
+        self.positive = (code > 0).astype(np.float64)
+        self.negative = (code < 0).astype(np.float64)
+        self.used = self.positive + self.negative
+        self.weights = weights
+        self.n_classes = len(code)
+        self.ternary = not self.used.all()
+
+    def sides(self, p: Floats) -> tuple[Floats, Floats]:
+        tiny = np.finfo(float).tiny
+        return (
+            np.maximum(p @ self.positive, tiny),
+            np.maximum(p @ self.negative, tiny),
+        )
+
+    def loss(self, p: Floats, r: Floats) -> Floats:
+        plus, minus = self.sides(p)
+        terms = r * np.log(plus) + (1 - r) * np.log(minus)
+        if self.ternary:
+            terms -= np.log(plus + minus)
+        return -(terms @ self.weights)
+
+    def gains(self, p: Floats, r: Floats) -> Floats:
+        """What a step multiplies each probability by; at most 1 for all at an optimum."""
+        plus, minus = self.sides(p)
+        gain: Floats = (self.weights * r / plus) @ self.positive.T
+        gain += (self.weights * (1 - r) / minus) @ self.negative.T
+        if self.ternary:
+            uses = (self.weights / (plus + minus)) @ self.used.T
+            gain /= np.maximum(uses, np.finfo(float).tiny)
+        else:
+            gain /= self.weights.sum()
+        return gain
+
+
+class _Symbols(_Model):
+    """Columns of several symbols: the probability of a symbol is that of its classes."""
+
+    def __init__(self, groups: Floats, weights: Floats) -> None:
+        self.groups = groups
+        self.weights = weights
+        self.n_classes = len(groups)
+
+    def shares(self, p: Floats) -> Floats:
+        return np.maximum(p @ self.groups, np.finfo(float).tiny)
+
+    def loss(self, p: Floats, r: Floats) -> Floats:
+        terms: Floats = np.log(self.shares(p))
+        terms *= r
+        return -(terms @ self.weights)
+
+    def gains(self, p: Floats, r: Floats) -> Floats:
+        weighted = self.weights * r
+        gain: Floats = (weighted / self.shares(p)) @ self.groups.T
+        gain /= weighted.sum(axis=1, keepdims=True)
+        return gain
+
+
+def _model(code: Floats, r: Floats, weights: Floats) -> tuple[_Model, Floats]:
+    """The model of a codebook, and what its columns say in the form that it takes."""
+    if r.ndim == 2:
+        return _Sides(code, weights), r
+    groups = symbol_indicator(code, r.shape[2])
+    # A symbol that no class has says nothing about classes.
+    used = np.flatnonzero(groups.any(axis=0))
+    said = r.reshape(len(r), -1)
+    if len(used) < said.shape[1]:
+        said = said[:, used]
+    return _Symbols(groups[:, used], np.repeat(weights, r.shape[2])[used]), said
 
 
 def _leap(start: Floats, first: Floats, second: Floats) -> Floats:

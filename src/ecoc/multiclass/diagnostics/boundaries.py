@@ -32,8 +32,8 @@ class DecisionBoundaries:
         The grid: values of the first and of the second feature.
     regions : array of int of shape (resolution, resolution)
         The class, as a row of the codebook, at ``y[i]`` and ``x[j]``.
-    column_scores : array of shape (resolution, resolution, n_columns)
-        The scores of the columns there.
+    column_scores : array of shape (resolution, resolution, n_columns), or with n_symbols more
+        The scores of the columns there, or the probabilities of their symbols.
     samples, targets : arrays of shape (n_samples, 2) and (n_samples,)
         The samples and their rows of the codebook.
     classes : array of shape (n_classes,)
@@ -117,7 +117,7 @@ def decision_boundaries(
         x=axes[0],
         y=axes[1],
         regions=regions.reshape(resolution, resolution),
-        column_scores=scores.reshape(resolution, resolution, -1),
+        column_scores=scores.reshape(resolution, resolution, *scores.shape[1:]),
         samples=samples,
         targets=target_rows(classifier, y, len(samples)),
         classes=classifier.classes_,

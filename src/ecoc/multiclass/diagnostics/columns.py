@@ -18,7 +18,7 @@ from ecoc.codes import Codebook
 from ecoc.codes.measures import distances as codeword_distances
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.data import open_pipeline, transformed
-from ecoc.multiclass.decoders.base import Decoder, as_scores
+from ecoc.multiclass.decoders.base import Decoder, as_scores, erasures
 from ecoc.multiclass.diagnostics import plotting
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class CodeModel(Protocol):
         """What predicts from the scores of the columns."""
 
     def column_scores(self, X: Any) -> Floats:
-        """The scores of the columns, positive on the +1 side."""
+        """The scores of the columns, positive on the +1 side, or probabilities of symbols."""
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,13 @@ def outcomes(
     """Codebook, targets, and for each sample and column whether it is wrong and counted."""
     values, code = as_scores(scores, matrix)
     rows = as_targets(targets, len(values), len(code))
-    agreement = code[rows] * values
-    counted = (code[rows] != 0) & ~np.isnan(values)
-    return code, rows, (counted & ~(agreement > 0)).astype(np.float64), counted.astype(np.float64)
+    if values.ndim == 3:
+        counted = ~erasures(values)
+        right = np.nan_to_num(values).argmax(axis=2) == code[rows]
+    else:
+        counted = (code[rows] != 0) & ~np.isnan(values)
+        right = code[rows] * values > 0
+    return code, rows, (counted & ~right).astype(np.float64), counted.astype(np.float64)
 
 
 def as_targets(
@@ -147,9 +151,9 @@ def ratio(part: Floats, whole: Floats) -> Floats:
 class ColumnErrors:
     """How often each column is wrong about the samples of the classes that it uses.
 
-    A column is wrong where its score is not on the side of the codeword, 0 included; an
-    erased score (NaN) is neither right nor wrong. Where there is nothing to count, rates
-    are NaN.
+    A column is wrong where its score is not on the side of the codeword, 0 included, or where
+    another symbol than that of the codeword is the most probable; an erased score (NaN) is
+    neither right nor wrong. Where there is nothing to count, rates are NaN.
 
     Attributes
     ----------
@@ -158,7 +162,7 @@ class ColumnErrors:
     by_class : array of shape (n_classes, n_columns)
         The same for the samples of each class; NaN where the column does not use it.
     baseline : array of shape (n_columns,)
-        The error rate of always taking the side that has more samples.
+        The error rate of always taking the side, or the symbol, that has most samples.
     n_samples : array of int of shape (n_columns,)
         The samples that a column was counted on.
     """
@@ -176,8 +180,8 @@ class ColumnErrors:
 
         Parameters
         ----------
-        scores : array of shape (n_samples, n_columns)
-            Signed scores of the columns; NaN is an erasure.
+        scores : array of shape (n_samples, n_columns), or (n_samples, n_columns, n_symbols)
+            Signed scores of the columns, or probabilities of symbols; NaN is an erasure.
         matrix : array of shape (n_classes, n_columns)
             The codebook.
         targets : array of int of shape (n_samples,)
@@ -195,13 +199,12 @@ class ColumnErrors:
         code, rows, wrong, counted = outcomes(scores, matrix, targets)
         members = one_hot(rows, len(code))
         n_wrong, n_counted = members.T @ wrong, members.T @ counted
-        n_plus = np.where(code > 0, n_counted, 0).sum(axis=0)
-        n_minus = np.where(code < 0, n_counted, 0).sum(axis=0)
         total = n_counted.sum(axis=0)
+        of_entries = [np.where(code == e, n_counted, 0).sum(axis=0) for e in np.unique(code)]
         return cls(
             rates=ratio(n_wrong.sum(axis=0), total),
             by_class=ratio(n_wrong, n_counted),
-            baseline=ratio(np.minimum(n_plus, n_minus), total),
+            baseline=ratio(total - np.max(of_entries, axis=0), total),
             n_samples=total.astype(np.int64),
         )
 
@@ -365,7 +368,11 @@ class ConfusionByDistance:
 
     @classmethod
     def from_predictions(
-        cls, predicted: npt.ArrayLike, targets: npt.ArrayLike, matrix: npt.ArrayLike
+        cls,
+        predicted: npt.ArrayLike,
+        targets: npt.ArrayLike,
+        matrix: npt.ArrayLike,
+        n_symbols: int = 2,
     ) -> ConfusionByDistance:
         """Count from predictions.
 
@@ -375,6 +382,8 @@ class ConfusionByDistance:
             The row of the codebook that each sample was given, and the one it belongs to.
         matrix : array of shape (n_classes, n_columns)
             The codebook.
+        n_symbols : int, default=2
+            Its number of symbols.
 
         Examples
         --------
@@ -389,7 +398,7 @@ class ConfusionByDistance:
         counts = np.zeros((k, k))
         np.add.at(counts, (truth, given), 1)
         sizes = np.broadcast_to(counts.sum(axis=1, keepdims=True), (k, k))
-        distances = codeword_distances(code.astype(np.int8))
+        distances = codeword_distances(code.astype(np.int8), n_symbols)
         different = ~np.eye(k, dtype=bool)
         levels, place = np.unique(distances[different], return_inverse=True)
         confused, possible = (
@@ -433,7 +442,8 @@ def confusion_by_distance(model: Any, X: Any, y: Any) -> ConfusionByDistance:
     """
     seen = look(model, X, y)
     predicted = seen.model.decoder_(seen.scores, seen.matrix).argmax(axis=1)
-    return ConfusionByDistance.from_predictions(predicted, seen.targets, seen.matrix)
+    n_symbols = seen.model.codebook_.n_symbols
+    return ConfusionByDistance.from_predictions(predicted, seen.targets, seen.matrix, n_symbols)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -236,11 +236,19 @@ def plot_regions(boundaries: DecisionBoundaries, ax: Axes | None) -> Figure:
 
 
 def plot_column_regions(boundaries: DecisionBoundaries) -> Figure:
-    """A small picture for each column: its two sides, and the samples that it uses."""
+    """A small picture for each column: its sides or groups, and the samples that it uses."""
     from matplotlib.colors import ListedColormap
     from matplotlib.figure import Figure
 
     n_columns = boundaries.matrix.shape[1]
+    scores = boundaries.column_scores
+    # The colours of the entries of a column, and the entry that it gives to each point.
+    if scores.ndim == 3:
+        colours = dict(zip((-1, 1), (ORANGE, BLUE), strict=True))
+        places = (scores > 0).astype(np.intp)
+    else:
+        colours = dict(enumerate(_class_colours(scores.shape[3])))
+        places = scores.argmax(axis=3)
     across = min(5, n_columns)
     down = -(-n_columns // across)
     drawing = Figure(figsize=(2.2 * across, 2 * down), layout="constrained")
@@ -252,17 +260,17 @@ def plot_column_regions(boundaries: DecisionBoundaries) -> Figure:
         axis.pcolormesh(
             boundaries.x,
             boundaries.y,
-            boundaries.column_scores[:, :, column] > 0,
-            cmap=ListedColormap([ORANGE, BLUE]),
-            vmin=0,
-            vmax=1,
+            places[:, :, column],
+            cmap=ListedColormap(list(colours.values())),
+            vmin=-0.5,
+            vmax=len(colours) - 0.5,
             alpha=0.3,
             shading="nearest",
             rasterized=True,
         )
         sides = boundaries.matrix[boundaries.targets, column]
-        for side, colour in ((1, BLUE), (-1, ORANGE)):
-            members = boundaries.samples[sides == side]
+        for entry, colour in colours.items():
+            members = boundaries.samples[sides == entry]
             axis.plot(members[:, 0], members[:, 1], ".", color=colour, markersize=2.5)
         axis.set_title(f"column {column}", fontsize="small")
         axis.tick_params(labelsize="x-small")
