@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from ecoc.bounds.checking.symbols import check_symbol_bound
-from ecoc.bounds.symbol_problem import SymbolBoundProblem
+from ecoc.bounds.problem import SymbolBoundProblem
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.symbol_measures import has_different_columns, least_distance
 from ecoc.constructions.symbols import construct_symbols

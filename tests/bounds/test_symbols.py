@@ -11,8 +11,7 @@ import pytest
 
 from ecoc._limits import deadline
 from ecoc.bounds.checking.symbols import check_symbol_bound
-from ecoc.bounds.problem import Bound
-from ecoc.bounds.symbol_problem import SymbolBoundProblem, balanced_separation
+from ecoc.bounds.problem import Bound, SymbolBoundProblem, balanced_separation
 from ecoc.bounds.symbols import all_symbol_bounds, best_symbol_bound
 from ecoc.errors import InvalidInputError, TimeLimitError
 

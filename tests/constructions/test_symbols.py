@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ecoc._limits import Budget
-from ecoc.bounds.symbol_problem import SymbolBoundProblem
+from ecoc.bounds.problem import SymbolBoundProblem
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.differences import (
     SEARCHED,

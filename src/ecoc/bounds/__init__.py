@@ -5,8 +5,7 @@ from ecoc.bounds.collection import all_bounds, best_bound
 from ecoc.bounds.columns import column_limit, inner_product_bound, separation_bound
 from ecoc.bounds.pairs import pair_bound
 from ecoc.bounds.problem import Bound, BoundProblem, TargetBound
-from ecoc.bounds.rows import averaging_bound, parity_bound, words_bound
-from ecoc.bounds.targets import target_bound
+from ecoc.bounds.rows import averaging_bound, parity_bound, target_bound, words_bound
 
 __all__ = [
     "Bound",

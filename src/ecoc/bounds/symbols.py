@@ -9,8 +9,7 @@ from math import comb
 import numpy as np
 
 from ecoc._limits import check_deadline
-from ecoc.bounds.problem import Bound, Proof
-from ecoc.bounds.symbol_problem import SymbolBoundProblem, balanced_separation
+from ecoc.bounds.problem import Bound, Proof, SymbolBoundProblem, balanced_separation
 
 __all__ = ["all_symbol_bounds", "best_symbol_bound"]
 

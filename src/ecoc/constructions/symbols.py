@@ -12,7 +12,7 @@ import numpy as np
 from ecoc._checks import RandomState, check_int, check_number, check_random_state
 from ecoc._limits import Budget
 from ecoc._typing import Ints
-from ecoc.bounds.symbol_problem import SymbolBoundProblem, balanced_separation
+from ecoc.bounds.problem import SymbolBoundProblem, balanced_separation
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.differences import difference_matrix, difference_parts
 from ecoc.constructions.symbol_blocks import DifferenceBlocks

@@ -25,8 +25,7 @@ from ecoc.design.problem import DesignProblem
 from ecoc.design.programs import build_program, job_size
 from ecoc.design.programs.lazy import solve_program
 from ecoc.design.solvers import ProgressPoint, SolverResult, Status, Tolerances
-from ecoc.design.solvers.base import resident_bytes
-from ecoc.design.solvers.call import tidy_bound
+from ecoc.design.solvers.base import resident_bytes, tidy_bound
 
 __all__ = ["Answer", "Job", "perform", "solve_job"]
 

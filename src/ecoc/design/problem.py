@@ -24,8 +24,7 @@ from ecoc._checks import (
 )
 from ecoc._exact import Exact, exact
 from ecoc.bounds import Bound, BoundProblem, best_bound
-from ecoc.bounds.problem import exact_targets
-from ecoc.bounds.symbol_problem import SymbolBoundProblem
+from ecoc.bounds.problem import SymbolBoundProblem, exact_targets
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.codes import Codebook
 from ecoc.codes.codebook import Separation

@@ -26,17 +26,18 @@ from ecoc.errors import InfeasibleError, InvalidCodebookError, TooLargeError
 
 __all__ = ["SymbolPortfolio", "symbol_codebook"]
 
-CONSTRUCTION_WORK = 4e9
-SEARCH_WORK = 1e9
+_CONSTRUCTION_WORK = 4e9
+_SEARCH_WORK = 1e9
 """What "auto" may spend on a stage without a time limit: distances of pairs that are looked at."""
 
-PROGRAM_WORK = 20_000
+_PROGRAM_WORK = 20_000
 """Points where the solver can be stopped, without a time limit."""
 
-MAX_PROGRAM_PARTITIONS = 5_000
+_MAX_PROGRAM_PARTITIONS = 5_000
 """The largest program that "auto" solves without a time limit."""
 
-MAX_SEARCHED_CLASSES = 400
+_MAX_SEARCHED_CLASSES = 400
+_RANDOM_WORK = 2e9
 _SEPARATION_WORK = 2e6
 _DRAWS = 30
 _MAX_REFUSED = 2_000
@@ -55,7 +56,7 @@ class SymbolPortfolio(DesignRun):
         if not self.over and method in {"auto", "construction"}:
             self.construct()
         if not self.over and method in {"auto", "search"}:
-            self.search(None if method == "search" else SEARCH_WORK)
+            self.search(None if method == "search" else _SEARCH_WORK)
         if not self.over and method == "auto" and self._program_fits():
             self.integer_program(solver)
         if self.problem.min_column_distance is None and not self.over_time:
@@ -68,6 +69,11 @@ class SymbolPortfolio(DesignRun):
         if k > 20:
             return self.problem.n_columns
         return min(self.problem.n_columns, n_partitions(k, q))
+
+    @property
+    def _size(self) -> float:
+        k = self.problem.n_classes
+        return float(k * k * self.problem.n_columns)
 
     def everything(self) -> None:
         """Use every column where they are few enough: more never bring rows closer."""
@@ -108,7 +114,7 @@ class SymbolPortfolio(DesignRun):
                         problem.n_classes,
                         self.n_columns,
                         n_symbols=problem.n_symbols,
-                        n_candidates=20,
+                        n_candidates=int(min(1000, max(20, _RANDOM_WORK / self._size))),
                         random_state=self.seed,
                     )
                 )
@@ -129,7 +135,7 @@ class SymbolPortfolio(DesignRun):
                 target_distance=None if self.bound is None else int(self.bound),
                 random_state=self.seed,
                 time_limit=self._share_for_looking(),
-                work_limit=CONSTRUCTION_WORK,
+                work_limit=_CONSTRUCTION_WORK,
             )
             if code is None:
                 said.append("none applies")
@@ -140,7 +146,7 @@ class SymbolPortfolio(DesignRun):
     def search(self, work: float | None) -> None:
         """Search by annealing."""
         with self.stage("search") as said:
-            if self.problem.n_classes > MAX_SEARCHED_CLASSES:
+            if self.problem.n_classes > _MAX_SEARCHED_CLASSES:
                 said.append("not tried")
                 return
             if not self._compiled(said):
@@ -176,7 +182,7 @@ class SymbolPortfolio(DesignRun):
 
     def _program_fits(self) -> bool:
         k, q = self.problem.n_classes, self.problem.n_symbols
-        most = MAX_PROGRAM_PARTITIONS if self.time_limit is None else MAX_PARTITIONS
+        most = _MAX_PROGRAM_PARTITIONS if self.time_limit is None else MAX_PARTITIONS
         return k <= 12 and n_partitions(k, q) <= most
 
     def integer_program(self, solver: str, *, helped: bool = True) -> None:
@@ -196,7 +202,7 @@ class SymbolPortfolio(DesignRun):
                     solver=name,
                     time_limit=self.left(),
                     memory_limit=self.memory_limit,
-                    work_limit=PROGRAM_WORK if helped and self.time_limit is None else None,
+                    work_limit=_PROGRAM_WORK if helped and self.time_limit is None else None,
                     start=start,
                     seed=self.seed,
                     progress=self.shifted(began),
@@ -303,7 +309,7 @@ def symbol_codebook(problem: DesignProblem, distance: int, seconds: float) -> Co
         target_distance=distance,
         random_state=0,
         time_limit=seconds,
-        work_limit=CONSTRUCTION_WORK / 10,
+        work_limit=_CONSTRUCTION_WORK / 10,
     )
     return None if code is None else _codebook(code.matrix, problem, code.method)
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ecoc._checks import RandomState, check_int, check_number, check_random_state
 from ecoc._limits import Budget
 from ecoc._typing import Ints
-from ecoc.bounds.symbol_problem import SymbolBoundProblem
+from ecoc.bounds.problem import SymbolBoundProblem
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.symbol_measures import has_different_columns, least_distance
 from ecoc.constructions.symmetric_symbols import Rotation, anneal_code

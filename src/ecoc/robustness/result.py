@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc.errors import FileFormatError
-from ecoc.robustness.certificates.smoothing import Smoothing
+from ecoc.robustness.certificates.bounds import Smoothing
 from ecoc.robustness.threat import Box
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 
 from ecoc.design.programs import ProgramOptions, build_ip3
 from ecoc.design.programs.linear_program import LinearProgram, NameBlock, Names
-from ecoc.design.solvers import ProgressPoint, Status, Tolerances, available_solvers, call, solve
+from ecoc.design.solvers import ProgressPoint, Status, Tolerances, available_solvers, base, solve
 from ecoc.design.solvers.base import Outcome, Session, Settings
 from ecoc.errors import InvalidInputError, MissingDependencyError, SolverError
 
@@ -177,7 +177,7 @@ def press(point):
 
 
 def test_ctrl_c_returns_the_best_so_far(monkeypatch, small):
-    monkeypatch.setattr(call, "_adapter", lambda name: Endless())
+    monkeypatch.setattr(base, "_adapter", lambda name: Endless())
     start = small.start_vector([7, 25, 42, 52])
     result = solve(small.program, start=start, progress=press)
     assert (result.status, result.termination) == (Status.FEASIBLE, "interrupted")
@@ -188,7 +188,7 @@ def test_ctrl_c_returns_the_best_so_far(monkeypatch, small):
 def test_a_solver_stops_at_the_first_point_where_it_can(solver, small):
     """What Ctrl-C sets is looked at by the solver itself, before it does anything."""
     session = Session(Settings(None, None, None, None, 1, 0), stop="interrupted")
-    outcome = call._adapter(solver)(small.program, session)
+    outcome = base._adapter(solver)(small.program, session)
     assert outcome.termination == "interrupted"
     assert outcome.status in {Status.UNKNOWN, Status.FEASIBLE}
 
@@ -207,7 +207,7 @@ def test_a_work_limit_ends_a_solver_at_the_same_place(solver, small):
 
 def test_work_is_counted_without_a_clock(monkeypatch, small):
     endless = Endless()
-    monkeypatch.setattr(call, "_adapter", lambda name: endless)
+    monkeypatch.setattr(base, "_adapter", lambda name: endless)
     start = small.start_vector([7])
     assert solve(small.program, start=start, work_limit=123).termination == "work limit"
     assert endless.n_looks == 124
@@ -309,7 +309,7 @@ def returns(monkeypatch, **changes):
         }
         return Outcome(**(values | changes))
 
-    monkeypatch.setattr(call, "_adapter", lambda name: adapter)
+    monkeypatch.setattr(base, "_adapter", lambda name: adapter)
 
 
 def test_a_solution_that_does_not_hold_is_an_error(monkeypatch, small):

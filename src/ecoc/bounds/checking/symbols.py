@@ -9,8 +9,7 @@ from typing import Any
 
 from ecoc._limits import check_deadline
 from ecoc.bounds.checking.reading import RejectedError, field, integer, integers, record, text
-from ecoc.bounds.problem import Bound
-from ecoc.bounds.symbol_problem import SymbolBoundProblem
+from ecoc.bounds.problem import Bound, SymbolBoundProblem
 
 __all__ = ["check_symbol_bound"]
 

@@ -1,7 +1,13 @@
 """The solvers, each behind the same small adapter. None is loaded before it is used."""
 
-from ecoc.design.solvers.base import ProgressPoint, SolverResult, Status, Tolerances
-from ecoc.design.solvers.call import available_solvers, solve
+from ecoc.design.solvers.base import (
+    ProgressPoint,
+    SolverResult,
+    Status,
+    Tolerances,
+    available_solvers,
+    solve,
+)
 
 __all__ = [
     "ProgressPoint",

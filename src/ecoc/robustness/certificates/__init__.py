@@ -1,11 +1,15 @@
 """Certificates: sound bounds on columns, and what follows from them for classes."""
 
-from ecoc.robustness.certificates.bounds import ColumnBounds, IntervalBounds
+from ecoc.robustness.certificates.bounds import (
+    ColumnBounds,
+    IntervalBounds,
+    SmoothedBounds,
+    Smoothing,
+)
 from ecoc.robustness.certificates.certify import certified_radii, certify
 from ecoc.robustness.certificates.crown import CrownBounds
 from ecoc.robustness.certificates.linear import LinearBounds
 from ecoc.robustness.certificates.rbf import RBFBounds
-from ecoc.robustness.certificates.smoothing import SmoothedBounds, Smoothing
 from ecoc.robustness.result import Certification
 
 __all__ = [

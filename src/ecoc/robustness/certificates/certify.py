@@ -20,7 +20,10 @@ from ecoc.robustness.certificates.bounds import (
     BoundsMaker,
     ColumnBounds,
     IntervalBounds,
+    SmoothedBounds,
+    Smoothing,
     check_formulas,
+    count_votes,
 )
 from ecoc.robustness.certificates.crown import CrownBounds, affine_blocks
 from ecoc.robustness.certificates.decisions import (
@@ -33,7 +36,6 @@ from ecoc.robustness.certificates.decisions import (
 )
 from ecoc.robustness.certificates.linear import LinearBounds, linear_columns
 from ecoc.robustness.certificates.rbf import rbf_columns
-from ecoc.robustness.certificates.smoothing import SmoothedBounds, Smoothing, count_votes
 from ecoc.robustness.models import ModelAdapter, adapt
 from ecoc.robustness.result import Certification
 from ecoc.robustness.threat import Box, Norm, Region, check_epsilons

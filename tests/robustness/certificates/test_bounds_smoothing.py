@@ -3,7 +3,7 @@ import pytest
 from scipy.stats import binom, norm
 
 from ecoc.errors import InvalidInputError
-from ecoc.robustness.certificates.smoothing import SmoothedBounds, Smoothing, count_votes
+from ecoc.robustness.certificates.bounds import SmoothedBounds, Smoothing, count_votes
 
 WEIGHTS = np.array([[1.0, -2.0, 0.5], [0.3, 0.3, 0.0]])
 
