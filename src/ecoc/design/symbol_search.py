@@ -18,7 +18,6 @@ from ecoc._typing import Ints
 from ecoc.bounds.problem import SymbolBoundProblem
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.symbol_measures import has_different_columns, least_distance
-from ecoc.constructions.symmetric_symbols import Rotation, anneal_code
 
 __all__ = [
     "SymbolSearchResult",
@@ -93,6 +92,8 @@ def search_symbols(
     >>> found.distance, least_distance(found.matrix)
     (14, 14)
     """
+    from ecoc.constructions.symmetric_symbols import Rotation, anneal_code
+
     k = check_int("n_classes", n_classes, minimum=2)
     n = check_int("n_columns", n_columns, minimum=1)
     q = check_int("n_symbols", n_symbols, minimum=2)

@@ -28,8 +28,9 @@ from ecoc.nn.decoder import OUTPUTS, CodeDecoder
 from ecoc.nn.network import check_intervals
 from ecoc.nn.networks.architectures import ColumnEnsemble, Factory
 from ecoc.nn.networks.stacked import StackedNetworks
-from ecoc.nn.training.data import Augmentation, TrainingData
+from ecoc.nn.training.data import TrainingData
 from ecoc.nn.training.objectives import ClassObjective, ColumnObjective
+from ecoc.nn.training.settings import Augmentation
 from ecoc.nn.training.strategies import (
     STRATEGIES,
     NetworkSpec,

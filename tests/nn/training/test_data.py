@@ -7,14 +7,8 @@ from hypothesis import strategies as st
 from tests.nn.cases import digits
 
 from ecoc.errors import InvalidInputError
-from ecoc.nn.training.data import (
-    Batches,
-    TrainingData,
-    TrainingSettings,
-    as_inputs,
-    find_range,
-    split_rows,
-)
+from ecoc.nn.training.data import Batches, TrainingData, as_inputs, find_range, split_rows
+from ecoc.nn.training.settings import TrainingSettings
 
 CPU = torch.device("cpu")
 

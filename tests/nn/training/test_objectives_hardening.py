@@ -8,7 +8,6 @@ from torch.nn import functional
 
 from ecoc.nn import CodeDecoder, ECOCNetworkClassifier, NetworkClassifier
 from ecoc.nn.networks import ColumnEnsemble, StackedNetworks, interval_bounds
-from ecoc.nn.training.data import TrainingSettings
 from ecoc.nn.training.objectives import (
     Batch,
     ClassObjective,
@@ -16,6 +15,7 @@ from ecoc.nn.training.objectives import (
     attacked_inputs,
     member_losses,
 )
+from ecoc.nn.training.settings import TrainingSettings
 
 CODE = torch.tensor(TERNARY.tolist(), dtype=torch.float32)
 ATTACK = TrainingSettings(training="adversarial", epsilon=0.2, attack_steps=10)

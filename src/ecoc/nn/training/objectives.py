@@ -12,7 +12,7 @@ from torch.nn import functional
 from ecoc.nn.decoder import CodeDecoder
 from ecoc.nn.networks.intervals import interval_bounds
 from ecoc.nn.networks.stacked import StackedNetworks
-from ecoc.nn.training.data import TrainingSettings
+from ecoc.nn.training.settings import TrainingSettings
 
 __all__ = [
     "Batch",

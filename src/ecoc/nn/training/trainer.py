@@ -12,8 +12,9 @@ from torch import Tensor, nn
 
 from ecoc.errors import EcocError
 from ecoc.nn.training.checkpoints import Checkpoint, TrainingState
-from ecoc.nn.training.data import Batches, TrainingData, TrainingSettings, find_device
+from ecoc.nn.training.data import Batches, TrainingData
 from ecoc.nn.training.objectives import Batch, Objective, member_losses
+from ecoc.nn.training.settings import TrainingSettings, find_device
 
 __all__ = ["OnEpoch", "TrainingError", "TrainingRecord", "Unit", "train"]
 
