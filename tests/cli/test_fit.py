@@ -262,3 +262,19 @@ def test_large_tables_are_learned_by_trees(tmp_path):
     path.write_text("x,kind\n" + "".join(f"{i % 3},{'abc'[i % 3]}\n" for i in range(5001)))
     result = ecoc("fit", path, "-t", "kind", "--folds", 2, "--json")
     assert json.loads(result.stdout)["learner"] == "tree"
+
+
+def test_columns_of_several_groups(tmp_path):
+    path = tmp_path / "data.csv"
+    rows = [f"{i % 8 + i % 5 / 20},{i % 3},{'abcdefgh'[i % 8]}" for i in range(80)]
+    path.write_text("\n".join(["x,y,kind", *rows]))
+    model, page = tmp_path / "model.skops", tmp_path / "fit.html"
+    options = ("-t", "kind", "--learner", "tree", "--folds", 2)
+    for symbols, expected in (("3", 3), ("auto", 4)):
+        asked = (*options, "--symbols", symbols, "-o", model, "--report", page)
+        assert f"{expected} symbols" in ecoc("fit", path, *asked).stdout
+        assert load_model(model).classifier.codebook_.n_symbols == expected
+        assert "accuracy 1.0000" in ecoc("predict", model, path, "--proba").stderr
+        assert "<svg" in page.read_text() or "<img" in page.read_text()
+    refused = ecoc("fit", path, *options, "--symbols", "few", expect=2)
+    assert "must be a whole number from 2 on, or auto" in refused.stderr

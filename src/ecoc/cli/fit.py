@@ -39,6 +39,15 @@ _TABLE_OPTIONS = (
 )
 
 
+def _symbols(_: click.Context, __: click.Parameter, value: str | None) -> int | str | None:
+    """A number of symbols, or "auto"."""
+    if value is None or value == "auto":
+        return value
+    if not value.isascii() or not value.isdigit() or int(value) < 2:
+        raise click.BadParameter("must be a whole number from 2 on, or auto.")
+    return int(value)
+
+
 def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options of a verb that reads a table."""
     for option in reversed(_TABLE_OPTIONS):
@@ -58,6 +67,12 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "balanced-random, digits, exhaustive, or the file of a codebook or design.",
 )
 @click.option("-l", "--columns", type=click.IntRange(min=1), help="Columns, L. [2k]")
+@click.option(
+    "--symbols",
+    metavar="N|auto",
+    callback=_symbols,
+    help="Groups that a column may split the classes into; auto is by the learner. [2]",
+)
 @click.option(
     "--learner",
     type=click.Choice(("auto", *LEARNER_NAMES)),
@@ -109,6 +124,7 @@ def fit(
     target: str,
     codebook: str,
     columns: int | None,
+    symbols: int | str | None,
     learner: str,
     price: float | None,
     gamma: float | None,
@@ -145,6 +161,7 @@ def fit(
             target,
             codebook=codebook,
             n_columns=columns,
+            n_symbols=symbols,
             learner=learner,
             C=price,
             gamma=gamma,

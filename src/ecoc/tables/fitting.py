@@ -263,6 +263,7 @@ def fit_table(
     *,
     codebook: Any = "auto",
     n_columns: int | None = None,
+    n_symbols: int | str | None = None,
     learner: str = "auto",
     C: float | None = None,
     gamma: float | None = None,
@@ -290,7 +291,7 @@ def fit_table(
         a class are left out.
     target : str
         The column with the classes.
-    codebook, n_columns, decoding, calibration, n_jobs
+    codebook, n_columns, n_symbols, decoding, calibration, n_jobs
         As for :class:`ecoc.multiclass.ECOCClassifier`.
     learner, C, gamma
         As for :func:`ecoc.tables.make_learner`; ``"auto"`` is ``"svm"`` for tables of up to 5,000
@@ -336,7 +337,7 @@ def fit_table(
         return Pipeline([*_preparation(binary), ("ecoc", classifier)])
 
     # Trained on everything first: what is wrong with the request shows before the long work.
-    chosen = pipeline(codebook, n_columns=n_columns, decoding=decoding)
+    chosen = pipeline(codebook, n_columns=n_columns, n_symbols=n_symbols, decoding=decoding)
     fitted = clone(chosen).fit(X, labels)
     usual = _usual_codes(len(np.unique(labels)))
     name = _name(codebook, fitted[-1].codebook_, usual)
