@@ -345,3 +345,18 @@ def test_searches_over_codebooks_and_lengths_have_a_score_everywhere():
     grid = {"codebook": [*codebooks, "exhaustive"], "n_columns": [None, 6, 9]}
     search = GridSearchCV(model, grid, cv=2, error_score="raise").fit(X, y)
     assert (search.cv_results_["mean_test_score"] > 0.8).all()
+
+
+class TenClasses(RandomForestClassifier):
+    """A forest, which has a tree inside, that takes ten classes at the most."""
+
+    max_classes = 10
+
+
+def test_the_limit_of_a_learner_around_another_is_its_own():
+    assert class_limit(TenClasses()) == 10
+    assert class_limit(make_pipeline(StandardScaler(), TenClasses())) == 10
+    choice = choose_codebook(
+        "auto", np.arange(12), estimator=TenClasses(), n_symbols="auto", random_state=0
+    )
+    assert "TenClasses takes at most 10 classes" in choice.reason

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -234,7 +235,7 @@ def class_limit(estimator: object) -> int | None:
     It is read from what tabular foundation models have for it: ``max_num_classes_`` or
     ``max_num_classes`` (TabPFN, TabDPT), ``max_classes``, also of the fitted ``model_``
     (TabICL), and ``MAX_NUMBER_OF_CLASSES``, also of the inference configuration (TabPFN). A
-    pipeline and a learner around another have the limit of what is inside.
+    pipeline, and a learner around another that has no limit itself, have that of what is inside.
 
     Examples
     --------
@@ -242,7 +243,14 @@ def class_limit(estimator: object) -> int | None:
     >>> class_limit(DecisionTreeClassifier()) is None
     True
     """
-    learner = _innermost(estimator)
+    for learner in _from_outside(estimator):
+        limit = _own_limit(learner)
+        if limit is not None:
+            return limit
+    return None
+
+
+def _own_limit(learner: object) -> int | None:
     owners = [learner, getattr(learner, "model_", None)]
     configuration = getattr(learner, "get_inference_config", None)
     if callable(configuration):
@@ -261,13 +269,16 @@ def class_limit(estimator: object) -> int | None:
 _LIMITS = ("max_num_classes_", "max_num_classes", "max_classes", "MAX_NUMBER_OF_CLASSES")
 
 
-def _innermost(estimator: object) -> object:
-    """The learner at the end of a pipeline, or inside another such as a search."""
+def _from_outside(estimator: object) -> Iterator[object]:
+    """A learner without its pipeline, and what is inside of it, such as in a search or forest."""
     steps = getattr(estimator, "steps", None)
     if steps is not None:
-        return _innermost(steps[-1][1])
+        yield from _from_outside(steps[-1][1])
+        return
+    yield estimator
     inner = getattr(estimator, "estimator", None)
-    return estimator if inner is None or isinstance(inner, str) else _innermost(inner)
+    if inner is not None and not isinstance(inner, str):
+        yield from _from_outside(inner)
 
 
 _FEATURE_MAPS = {
@@ -318,7 +329,7 @@ def _alphabet(
     if name not in _OF_SYMBOLS or (n_symbols is None and (max_classes is None or k <= max_classes)):
         return _Alphabet()
     limit = class_limit(estimator) if max_classes is None else max_classes
-    learner = type(_innermost(estimator)).__name__
+    learner = type(next(_from_outside(estimator))).__name__
     if limit is not None and k > limit:
         return _Alphabet(limit, f"{learner} takes at most {limit} classes", capped=True)
     best = _best_symbols(estimator)
