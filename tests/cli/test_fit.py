@@ -270,7 +270,7 @@ def test_columns_of_several_groups(tmp_path):
     path.write_text("\n".join(["x,y,kind", *rows]))
     model, page = tmp_path / "model.skops", tmp_path / "fit.html"
     options = ("-t", "kind", "--learner", "tree", "--folds", 2)
-    for symbols, expected in (("3", 3), ("auto", 4)):
+    for symbols, expected in (("4", 4), ("auto", 3)):
         asked = (*options, "--symbols", symbols, "-o", model, "--report", page)
         assert f"{expected} symbols" in ecoc("fit", path, *asked).stdout
         assert load_model(model).classifier.codebook_.n_symbols == expected

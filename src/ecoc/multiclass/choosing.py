@@ -35,13 +35,16 @@ CODEBOOKS = ("auto", "optimal", "similarity", *STANDARD_CODES)
 MAX_PAIRWISE_CLASSES = 40
 """With more classes than this, ``"auto"`` does not take one-vs-one: 780 columns are enough."""
 
-BEST_SYMBOLS = {"BaseDecisionTree": 4}
-"""How many symbols were best for a kind of learner, by the name of its class or an ancestor.
+SYMBOL_SHARES = {"BaseDecisionTree": 1 / 3}
+"""How many symbols were best for a kind of learner, as a share of the number of classes.
 
-Trees: 20 columns, random balanced codes, four data sets of 10 to 19 classes. Three to five
-symbols were 0.5 to 7 points better than two, and four were best in the mean. What is not
-listed has two.
+Kinds go by the name of a class or an ancestor; what is not listed has two symbols. Trees:
+`benchmarks/which_symbols.py`, ten data sets of 6 to 100 classes, 20 columns. With eleven classes
+and fewer three or four symbols were 1.1 points better than two in the mean, with 50 and 100
+classes 16 and 25 were 28 and 17 points better.
 """
+
+_FEWEST_SYMBOLS, _MOST_SYMBOLS = 3, 25
 
 _OF_SYMBOLS = ("auto", "optimal", "balanced-random", "digits")
 """The names of codebooks that come with any number of symbols."""
@@ -332,7 +335,7 @@ def _alphabet(
     learner = type(next(_from_outside(estimator))).__name__
     if limit is not None and k > limit:
         return _Alphabet(limit, f"{learner} takes at most {limit} classes", capped=True)
-    best = _best_symbols(estimator)
+    best = _best_symbols(estimator, k)
     # Groups of single classes leave nothing to the code.
     q = max(2, min(best, k // 2, best if limit is None else limit))
     if q == 2:
@@ -340,12 +343,10 @@ def _alphabet(
     return _Alphabet(q, f"{best} symbols were best for learners such as {learner}")
 
 
-def _best_symbols(estimator: object) -> int:
-    steps = getattr(estimator, "steps", None)
-    if steps is not None:
-        return _best_symbols(steps[-1][1])
-    ancestors = [cls.__name__ for cls in type(estimator).__mro__]
-    return next((BEST_SYMBOLS[name] for name in ancestors if name in BEST_SYMBOLS), 2)
+def _best_symbols(estimator: object, k: int) -> int:
+    ancestors = [cls.__name__ for cls in type(next(_from_outside(estimator))).__mro__]
+    share = next((SYMBOL_SHARES[name] for name in ancestors if name in SYMBOL_SHARES), None)
+    return 2 if share is None else max(_FEWEST_SYMBOLS, min(_MOST_SYMBOLS, round(share * k)))
 
 
 def _named(

@@ -146,7 +146,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         classes: 2 by default, and never more than there are classes. ``"auto"`` is the limit
         that the learner states, see :func:`ecoc.multiclass.choosing.class_limit`, if there
         are more classes than that, and else what was best for its kind,
-        :data:`ecoc.multiclass.choosing.BEST_SYMBOLS`. With a matrix as codebook it is the
+        :data:`ecoc.multiclass.choosing.SYMBOL_SHARES`. With a matrix as codebook it is the
         number of its symbols.
     max_classes : int, optional
         How many classes the learner takes at most. With more classes than that `n_symbols` is
