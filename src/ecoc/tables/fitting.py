@@ -309,6 +309,7 @@ def fit_table(
 
     Examples
     --------
+    >>> from ecoc.tables import Table
     >>> rows = tuple((str(i % 7), str(i % 5), "abc"[i % 7 // 3]) for i in range(210))
     >>> table = Table(("p", "q", "kind"), rows, tuple(range(2, 212)), "example.csv")
     >>> fit_table(table, "kind", learner="tree")
