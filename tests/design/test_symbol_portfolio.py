@@ -139,8 +139,10 @@ def test_what_cannot_be_asked_for(arguments, error, message):
 
 
 def test_programs_that_are_too_large_are_refused():
-    with pytest.raises(TooLargeError, match="more than the 25,000"):
+    with pytest.raises(TooLargeError, match="more than the 5,000"):
         design_codebook(14, 9, n_symbols=4, method="integer-program")
+    with pytest.raises(TooLargeError, match="up to 1,000 classes, not 1,001"):
+        design_codebook(1001, 30, n_symbols=3)
 
 
 def test_targets_are_for_two_symbols():

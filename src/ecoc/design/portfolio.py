@@ -198,7 +198,9 @@ def design_codebook(
     run = kind(problem, seed, time_limit, memory_limit, progress)
     try:
         problem.check_feasible()
-        if method == "integer-program" and isinstance(run, Portfolio):
+        if isinstance(run, SymbolPortfolio):
+            run.check_size()
+        elif method == "integer-program":
             check_size(problem, formulation or "ip3")
         run.offer(start)
         run.everything()

@@ -34,9 +34,15 @@ _PROGRAM_WORK = 20_000
 """Points where the solver can be stopped, without a time limit."""
 
 _MAX_PROGRAM_PARTITIONS = 5_000
-"""The largest program that "auto" solves without a time limit."""
+"""The largest program that is solved; phases of a solver that cannot be stopped take seconds."""
 
-_MAX_SEARCHED_CLASSES = 400
+_MAX_CLASSES = 1_000
+"""The most classes: more take longer to judge than short limits leave."""
+
+_MAX_ANNEALED_SIZE = 1e8
+"""Classes squared, times columns: a run that begins counts the distances of all pairs."""
+
+_MAX_SEPARATED_SIZE = 1e7
 _RANDOM_WORK = 2e9
 _SEPARATION_WORK = 2e6
 _DRAWS = 30
@@ -75,6 +81,15 @@ class SymbolPortfolio(DesignRun):
         k = self.problem.n_classes
         return float(k * k * self.problem.n_columns)
 
+    def check_size(self) -> None:
+        """Refuse more classes than limits can be kept for, before any work."""
+        if self.problem.n_classes > _MAX_CLASSES:
+            raise TooLargeError(
+                f"Codebooks of more than two symbols are designed for up to {_MAX_CLASSES:,} "
+                f"classes, not {self.problem.n_classes:,}. Take n_symbols=2, or draw one with "
+                "balanced_random."
+            )
+
     def everything(self) -> None:
         """Use every column where they are few enough: more never bring rows closer."""
         problem = self.problem
@@ -106,15 +121,15 @@ class SymbolPortfolio(DesignRun):
 
     def quick(self) -> None:
         """Have some codebook as soon as possible, for whoever interrupts."""
-        problem = self.problem
+        problem, q = self.problem, self.problem.n_symbols
         with self.stage("random"):
             with suppress(InfeasibleError, InvalidCodebookError):
                 self.offer(
                     balanced_random(
                         problem.n_classes,
                         self.n_columns,
-                        n_symbols=problem.n_symbols,
-                        n_candidates=int(min(1000, max(20, _RANDOM_WORK / self._size))),
+                        n_symbols=q,
+                        n_candidates=int(min(1000, max(1, _RANDOM_WORK / (q * self._size)))),
                         random_state=self.seed,
                     )
                 )
@@ -124,7 +139,7 @@ class SymbolPortfolio(DesignRun):
     def construct(self) -> None:
         """Take the best code that constructions give, its columns separated as asked for."""
         with self.stage("construction") as said:
-            if not self._compiled(said):
+            if not self._ready(said):
                 return
             from ecoc.constructions.symbols import construct_symbols
 
@@ -146,10 +161,7 @@ class SymbolPortfolio(DesignRun):
     def search(self, work: float | None) -> None:
         """Search by annealing."""
         with self.stage("search") as said:
-            if self.problem.n_classes > _MAX_SEARCHED_CLASSES:
-                said.append("not tried")
-                return
-            if not self._compiled(said):
+            if not self._ready(said):
                 return
             matrix = None if self.codebook is None else self.codebook.matrix
             result = search_symbols(
@@ -170,7 +182,11 @@ class SymbolPortfolio(DesignRun):
         left = self.left_for_looking()
         return None if left is None else 0.7 * left
 
-    def _compiled(self, said: list[str]) -> bool:
+    def _ready(self, said: list[str]) -> bool:
+        """Whether annealing can begin: it is compiled, and soon has all row distances."""
+        if self._size > _MAX_ANNEALED_SIZE:
+            said.append("not tried")
+            return False
         from ecoc._numba import await_compilation
         from ecoc.constructions.symmetric_symbols import compile_kernels
 
@@ -182,8 +198,7 @@ class SymbolPortfolio(DesignRun):
 
     def _program_fits(self) -> bool:
         k, q = self.problem.n_classes, self.problem.n_symbols
-        most = _MAX_PROGRAM_PARTITIONS if self.time_limit is None else MAX_PARTITIONS
-        return k <= 12 and n_partitions(k, q) <= most
+        return k <= 12 and n_partitions(k, q) <= _MAX_PROGRAM_PARTITIONS
 
     def integer_program(self, solver: str, *, helped: bool = True) -> None:
         """Choose among all partitions by the integer program, with what is known as cut-off."""
@@ -230,10 +245,10 @@ class SymbolPortfolio(DesignRun):
     def _program(self, *, helped: bool) -> PartitionProgram:
         problem = self.problem
         k, q = problem.n_classes, problem.n_symbols
-        if n_partitions(k, q) > MAX_PARTITIONS:
+        if not self._program_fits():
             raise TooLargeError(
                 f"{k} classes have {n_partitions(k, q):,} partitions into at most {q} groups, more "
-                f"than the {MAX_PARTITIONS:,} that the integer program takes."
+                f"than the {_MAX_PROGRAM_PARTITIONS:,} that the integer program takes."
             )
         admissible = None
         if problem.max_imbalance is not None:
@@ -258,6 +273,9 @@ class SymbolPortfolio(DesignRun):
         if codebook is None or codebook.n_columns < 2:
             return
         with self.stage("separation") as said:
+            if self._size > _MAX_SEPARATED_SIZE:
+                said.append("not tried")
+                return
             if codebook.n_columns <= 200:
                 better = _codebook(
                     separate_columns(
