@@ -12,7 +12,6 @@ from ecoc.constructions.symbol_measures import has_different_columns, least_dist
 from ecoc.design.symbol_search import (
     column_distance,
     least_column_distance,
-    least_eigenvalue,
     search_symbols,
     separate_columns,
 )
@@ -65,17 +64,6 @@ def test_least_column_distance_is_over_all_pairs():
     expected = min(column_distance(matrix[:, i], matrix[:, j]) for i, j in [(0, 1), (0, 2), (1, 2)])
     assert least_column_distance(matrix) == expected
     assert least_column_distance(matrix[:, :1]) == 4
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_least_eigenvalue_is_at_most_the_distance(seed):
-    rng = np.random.default_rng(seed)
-    matrix = rng.integers(3, size=(6, 8))
-    incidence = np.concatenate([(matrix == s) for s in range(3)], axis=1).astype(float)
-    centred = np.eye(6) - 1 / 6
-    values = np.linalg.eigvalsh(centred @ incidence @ incidence.T @ centred)
-    assert least_eigenvalue(matrix) == pytest.approx(values[1], abs=1e-9)
-    assert least_eigenvalue(matrix) <= least_distance(matrix) + 1e-9
 
 
 def test_too_few_symbols_do_not_identify_probabilities():

@@ -23,7 +23,6 @@ __all__ = [
     "SymbolSearchResult",
     "column_distance",
     "least_column_distance",
-    "least_eigenvalue",
     "search_symbols",
     "separate_columns",
 ]
@@ -171,26 +170,6 @@ def least_column_distance(matrix: Ints) -> int:
         (column_distance(matrix[:, i], matrix[:, j]) for i in range(n) for j in range(i)),
         default=len(matrix),
     )
-
-
-def least_eigenvalue(matrix: Ints) -> float:
-    """Return the least eigenvalue of N N^T on vectors of sum 0, N the incidence of symbols.
-
-    N has a row for each class and a column for each symbol of each column. Probabilities of
-    classes follow from those of symbols only if this is positive; it is at most the least
-    row distance.
-
-    Examples
-    --------
-    >>> matrix = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0]])
-    >>> round(least_eigenvalue(matrix), 9)
-    2.0
-    """
-    agreements = (matrix[:, None, :] == matrix[None, :, :]).sum(axis=2).astype(np.float64)
-    k = len(matrix)
-    # A basis of the vectors of sum 0: the other left singular vectors of the all-one vector.
-    basis = np.linalg.svd(np.ones((k, 1)))[0][:, 1:]
-    return float(np.linalg.eigvalsh(basis.T @ agreements @ basis)[0])
 
 
 def separate_columns(
