@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import permutations
 
 import numpy as np
-import pytest
 
 from ecoc._limits import Budget
 from ecoc.constructions.symbol_measures import has_different_columns, least_distance
@@ -64,11 +63,6 @@ def test_least_column_distance_is_over_all_pairs():
     expected = min(column_distance(matrix[:, i], matrix[:, j]) for i, j in [(0, 1), (0, 2), (1, 2)])
     assert least_column_distance(matrix) == expected
     assert least_column_distance(matrix[:, :1]) == 4
-
-
-def test_too_few_symbols_do_not_identify_probabilities():
-    # k <= L (q - 1) + 1 is needed.
-    assert least_eigenvalue(np.array([[0, 0], [0, 1], [1, 0], [1, 1]])) == pytest.approx(0)
 
 
 def test_columns_come_apart_and_rows_stay():
