@@ -18,16 +18,15 @@ from ecoc.constructions.differences import (
     difference_parts,
     is_difference_matrix,
 )
-from ecoc.constructions.symbol_measures import (
+from ecoc.constructions.symbols import (
     canonical_columns,
-    has_different_columns,
+    construct_symbols,
     least_distance,
 )
-from ecoc.constructions.symbols import construct_symbols
 from ecoc.constructions.symmetric_symbols import (
+    Kind,
     Rotation,
     anneal_code,
-    invariant_columns,
     subtraction_table,
 )
 from ecoc.errors import InvalidInputError
@@ -79,63 +78,67 @@ def test_tables_of_groups_belong_together(q):
     assert all(sorted(row) == elements.tolist() for row in add.tolist())
 
 
-@pytest.mark.parametrize("rotation", [Rotation(7, 3, 1), Rotation(12, 4, 0), Rotation(9, 2, 5)])
-def test_a_symmetric_code_has_its_symmetry(rotation):
-    k, m = rotation.n_rows, rotation.order
+SYMMETRIES = [
+    (Rotation(7, 3, 1), (Kind(), Kind()), 3),
+    (Rotation(12, 4), (Kind(), Kind(2, 2, 1), Kind(4, 2, 1)), 4),
+    (Rotation(9, 2, 5), (Kind(), Kind(2), Kind(2, 2, 1)), 4),
+    (Rotation(13, 6, 1), (Kind(), Kind(3, 3, 1), Kind(6, 3, 1), Kind(6)), 4),
+    (Rotation(8), (Kind(),) * 8, 3),
+]
+
+
+def pair_orbits(rotation):
+    """One pair of rows for each orbit."""
+    pairs = combinations(range(rotation.n_rows), 2)
+    images = rotation.images()
+    return {min(tuple(sorted(pair)) for pair in images[:, [i, j]].tolist()) for i, j in pairs}
+
+
+@pytest.mark.parametrize(("rotation", "kinds", "q"), SYMMETRIES)
+def test_a_symmetric_code_has_its_symmetry(rotation, kinds, q):
+    n = sum(rotation.order // kind.order for kind in kinds)
     matrix, energy = anneal_code(
-        rotation, 2 * m, 3, m, seed=0, n_moves=20_000, budget=Budget(), changes=0.2
+        rotation, kinds, q, n // 3, seed=0, n_moves=20_000, budget=Budget(), changes=0.2
     )
     assert energy == 0
-    assert least_distance(matrix) >= m
-    turned = matrix[rotation.images()[1]]
-    assert sorted(map(tuple, turned.T.tolist())) == sorted(map(tuple, matrix.T.tolist()))
-    assert matrix.shape == (k, 2 * m)
+    assert least_distance(matrix) >= n // 3
+    assert matrix.shape == (rotation.n_rows, n)
+    assert matrix.max() < q
+    turned = matrix[rotation.images()[-1]]
+    first, second = canonical_columns(turned), canonical_columns(matrix)
+    assert sorted(map(tuple, first.T.tolist())) == sorted(map(tuple, second.T.tolist()))
 
 
-@pytest.mark.parametrize("rotation", [Rotation(8, 1, 0), Rotation(8, 2, 0), Rotation(9, 4, 1)])
-def test_the_energy_is_that_of_the_matrix(rotation):
-    distance = 8
-    matrix, energy = anneal_code(rotation, 8, 3, distance, seed=1, n_moves=3_000, budget=Budget())
-    seen = set()
-    expected = 0
-    for i, j in combinations(range(rotation.n_rows), 2):
-        orbit = min(tuple(sorted((a, b))) for a, b in rotation.images()[:, [i, j]].tolist())
-        if orbit not in seen:
-            seen.add(orbit)
-            expected += max(0, distance - int((matrix[i] != matrix[j]).sum())) ** 2
-    assert energy == expected > 0
-
-
-def test_columns_beside_count_and_are_kept():
-    rotation = Rotation(6, 3)
-    beside = invariant_columns(rotation, 3, 2, np.random.default_rng(0))
+@pytest.mark.parametrize("changes", [0.0, 0.5])
+@pytest.mark.parametrize(("rotation", "kinds", "q"), SYMMETRIES)
+def test_the_energy_is_that_of_the_matrix(rotation, kinds, q, changes):
+    distance = sum(rotation.order // kind.order for kind in kinds)
     matrix, energy = anneal_code(
-        rotation, 3, 3, 4, seed=0, n_moves=20_000, budget=Budget(), beside=beside
+        rotation, kinds, q, distance, seed=1, n_moves=3_000, budget=Budget(), changes=changes
     )
-    assert energy == 0
-    assert matrix.shape == (6, 5)
-    assert (matrix[:, 3:] == beside).all()
-    assert least_distance(matrix) == 4
+    expected = [
+        max(0, distance - int((matrix[i] != matrix[j]).sum())) ** 2
+        for i, j in pair_orbits(rotation)
+    ]
+    assert energy == sum(expected) > 0
 
 
-@pytest.mark.parametrize(
-    ("rotation", "q", "count"),
-    [(Rotation(12, 4), 4, 3), (Rotation(12, 6), 4, 1), (Rotation(12, 2), 6, 3)],
-)
-def test_invariant_columns_are_balanced_and_only_renamed(rotation, q, count):
-    columns = invariant_columns(rotation, q, count, np.random.default_rng(1))
-    for column in columns.T:
-        assert np.bincount(column, minlength=q).tolist() == [12 // q] * q
-        turned = column[rotation.images()[1]]
-        assert (canonical_columns(turned[:, None]) == canonical_columns(column[:, None])).all()
-    assert has_different_columns(columns)
+@pytest.mark.parametrize(("rotation", "kinds", "q"), SYMMETRIES)
+def test_balanced_columns_separate_as_many_pairs_as_they_say(rotation, kinds, q):
+    for kind in set(kinds):
+        symbols, separated = kind.balanced(rotation, q)
+        column = np.empty(rotation.n_rows, dtype=np.int64)
+        for block, symbol in zip(kind.blocks(rotation), symbols, strict=True):
+            column[block] = kind.turns(q)[: block.size, symbol]
+            # Back at its first row, a block has the symbol that it began with.
+            assert kind.turns(q)[block.size, symbol] == symbol
+        pairs = combinations(column.tolist(), 2)
+        assert separated == sum(first != second for first, second in pairs)
 
 
-def test_there_are_not_always_invariant_columns():
-    rng = np.random.default_rng(0)
-    assert invariant_columns(Rotation(7, 3, 1), 3, 1, rng) is None
-    assert invariant_columns(Rotation(14, 7), 3, 1, rng) is None
-    assert invariant_columns(Rotation(14, 7), 3, 0, rng).shape == (14, 0)
+def test_rows_that_stay_need_a_symbol_that_stays():
+    assert Kind(2, 2, 2).balanced(Rotation(9, 2, 1), 4) is None
+    assert Kind(2, 2, 1).balanced(Rotation(9, 2, 1), 4) is not None
 
 
 @pytest.mark.parametrize(
@@ -151,6 +154,8 @@ def test_there_are_not_always_invariant_columns():
         (42, 58, 3),
         (50, 8, 10),
         (32, 31, 8),
+        (45, 59, 10),
+        (49, 72, 10),
     ],
 )
 def test_cells_that_meet_their_bound(k, n, q):

@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 
 from ecoc._limits import Budget
-from ecoc.constructions.symbol_measures import has_different_columns, least_distance
+from ecoc.constructions.symbols import has_different_columns, least_distance
 from ecoc.design.symbol_search import (
     column_distance,
     least_column_distance,

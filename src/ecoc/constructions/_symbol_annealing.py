@@ -2,7 +2,8 @@
 
 A group may act on the rows. Then only one column of each orbit of columns is held, pairs of
 rows come in orbits, and one distance stands for all pairs of an orbit. Without a group every
-pair is an orbit of its own.
+pair is an orbit of its own. A column may be one that a subgroup only renames; then rows that
+the subgroup exchanges change their symbols together.
 """
 
 from __future__ import annotations
@@ -13,9 +14,17 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._numba import njit
-from ecoc._typing import Ints, Ints32
+from ecoc._typing import Floats, Ints, Ints32
 
-__all__ = ["Columns", "Differences", "Distances", "Schedule", "anneal", "anneal_differences"]
+__all__ = [
+    "Columns",
+    "Differences",
+    "Distances",
+    "Kinds",
+    "Schedule",
+    "anneal",
+    "anneal_differences",
+]
 
 Stream = npt.NDArray[np.uint64]
 
@@ -33,17 +42,33 @@ class Columns(NamedTuple):
     sizes: Ints32
 
 
-class Distances(NamedTuple):
-    """The distance of the pairs of each orbit, and what a separation adds to it.
+class Kinds(NamedTuple):
+    """What each kind of column may change: the symbols of blocks of rows, all at once.
 
-    `orbits` has shape (k, k); `values`, `steps` and `counts` have an entry for each orbit: the
-    distance, how much a column that separates one pair more adds, and how many pairs it has.
+    A subgroup sends a block around and renames symbols: `blocks` of shape (kinds, blocks, rows)
+    has the rows in this order, `lengths` how many they are, and `counts` how many blocks there
+    are. `turns` of shape (kinds, rows + 1, q) has what becomes of each symbol on the way.
+    `weights` says how many images of a column there are.
+    """
+
+    blocks: Ints32
+    lengths: Ints32
+    counts: Ints32
+    turns: Ints32
+    weights: Ints32
+
+
+class Distances(NamedTuple):
+    """For each orbit of pairs of rows, how often it lacks a separation.
+
+    `orbits` has shape (k, k); `lacks` and `sizes` have an entry for each orbit: how many
+    separations of its pairs, over all columns, are missing (negative if there are more than
+    needed), and how many pairs it has.
     """
 
     orbits: Ints32
-    values: Ints32
-    steps: Ints32
-    counts: Ints32
+    lacks: Ints32
+    sizes: Ints32
 
 
 class Differences(NamedTuple):
@@ -65,8 +90,8 @@ class Differences(NamedTuple):
 class Schedule(NamedTuple):
     """How the temperature falls: from `hot` to `cold`, over `total` moves of which `done` are.
 
-    `changes` is the share of moves that give a row another symbol, and so change the sizes of
-    groups.
+    `changes` is the share of moves that give a block of rows another symbol, and so change the
+    sizes of groups.
     """
 
     hot: float
@@ -88,54 +113,28 @@ def _uniform(stream: Stream) -> float:
 
 
 @njit
-def _shift(distances: Distances, penalties: Ints, orbit: int, sign: int) -> int:
-    """Let a pair be separated once more or once less; return what the energy changes by."""
-    old = distances.values[orbit]
-    new = old + sign * distances.steps[orbit]
-    distances.values[orbit] = new
-    change: int = distances.counts[orbit] * (penalties[new] - penalties[old])
-    return change
+def _shift(distances: Distances, orbit: int, separations: int) -> float:
+    """Let pairs of an orbit be separated more often; return what the energy changes by."""
+    old = distances.lacks[orbit]
+    new = old - separations
+    distances.lacks[orbit] = new
+    change = 0.0
+    if new > 0:
+        change += float(new) * float(new)
+    if old > 0:
+        change -= float(old) * float(old)
+    size = float(distances.sizes[orbit])
+    return change / (size * size)
 
 
 @njit
-def _exchange(
-    columns: Columns, distances: Distances, penalties: Ints, move: tuple[int, int, int]
-) -> int:
-    """Exchange the symbols of rows p and r in a column; return the change of the energy.
-
-    The sizes of the groups stay. Only pairs with a row of these two groups change.
-    """
-    c, p, r = move
-    u, v = columns.symbols[c, p], columns.symbols[c, r]
-    change = 0
-    for i in range(columns.sizes[c, u]):
-        x = columns.members[c, u, i]
-        if x != p:
-            change += _shift(distances, penalties, distances.orbits[p, x], 1)
-            change += _shift(distances, penalties, distances.orbits[r, x], -1)
-    for i in range(columns.sizes[c, v]):
-        x = columns.members[c, v, i]
-        if x != r:
-            change += _shift(distances, penalties, distances.orbits[r, x], 1)
-            change += _shift(distances, penalties, distances.orbits[p, x], -1)
-    i, j = columns.places[c, p], columns.places[c, r]
-    columns.members[c, u, i] = r
-    columns.members[c, v, j] = p
-    columns.places[c, p] = j
-    columns.places[c, r] = i
-    columns.symbols[c, p] = v
-    columns.symbols[c, r] = u
-    return change
-
-
-@njit
-def _move(
-    columns: Columns, distances: Distances, penalties: Ints, move: tuple[int, int, int]
-) -> int:
+def _move(columns: Columns, distances: Distances, move: tuple[int, int, int], weight: int) -> float:
     """Give row p another symbol in a column; return the change of the energy."""
     c, p, v = move
     u = columns.symbols[c, p]
-    change = 0
+    change = 0.0
+    if u == v:
+        return change
     # The last of its group takes the place of the row, which comes to the end of the other.
     n, i = columns.sizes[c, u] - 1, columns.places[c, p]
     last = columns.members[c, u, n]
@@ -143,10 +142,10 @@ def _move(
     columns.places[c, last] = i
     columns.sizes[c, u] = n
     for j in range(n):
-        change += _shift(distances, penalties, distances.orbits[p, columns.members[c, u, j]], 1)
+        change += _shift(distances, distances.orbits[p, columns.members[c, u, j]], weight)
     n = columns.sizes[c, v]
     for j in range(n):
-        change += _shift(distances, penalties, distances.orbits[p, columns.members[c, v, j]], -1)
+        change += _shift(distances, distances.orbits[p, columns.members[c, v, j]], -weight)
     columns.members[c, v, n] = p
     columns.places[c, p] = n
     columns.sizes[c, v] = n + 1
@@ -155,61 +154,77 @@ def _move(
 
 
 @njit
+def _move_block(
+    columns: Columns, kinds: Kinds, distances: Distances, move: tuple[int, int, int, int]
+) -> float:
+    """Give the first row of a block a symbol, and the others what follows from it."""
+    c, g, b, v = move
+    change = 0.0
+    for i in range(kinds.lengths[g, b]):
+        row, symbol = kinds.blocks[g, b, i], kinds.turns[g, i, v]
+        change += _move(columns, distances, (c, row, symbol), kinds.weights[g])
+    return change
+
+
+@njit
 def anneal(  # noqa: PLR0917  # numba takes arguments by position
     columns: Columns,
+    kinds: Kinds,
+    of_columns: Ints32,
     distances: Distances,
-    penalties: Ints,
     schedule: Schedule,
     n_moves: int,
     stream: Stream,
-    energies: Ints,
+    energies: Floats,
     best: Ints32,
-) -> int:
-    """Exchange symbols, and change some, for some moves; return how many were made.
+) -> tuple[int, int]:
+    """Exchange symbols, and change some, for some moves; return how many, and of how many rows.
 
-    `penalties` is what a distance costs, `energies` the present one and the least so far, and
-    `best` the symbols at that. Stops at energy 0.
+    `of_columns` is the kind of each column, `energies` the present one and the least so far,
+    and `best` the symbols at that. Stops at energy 0.
     """
-    n_columns, k = columns.symbols.shape
-    n_symbols = columns.sizes.shape[1]
+    n_columns, n_symbols = columns.sizes.shape
     change_share = schedule.changes
     energy = energies[0]
     ratio = schedule.cold / schedule.hot
     temperature = schedule.hot
+    rows = 0
     for step in range(n_moves):
-        if energy == 0:
+        if energy < 0.5:
             energies[0] = 0
-            return step
+            return step, rows
         if step % 256 == 0:
             temperature = schedule.hot * ratio ** ((schedule.done + step) / schedule.total)
         c = int(_uniform(stream) * n_columns)
-        p = int(_uniform(stream) * k)
+        g = of_columns[c]
+        b = int(_uniform(stream) * kinds.counts[g])
+        old = columns.symbols[c, kinds.blocks[g, b, 0]]
+        other = -1
         if _uniform(stream) < change_share:
-            old, new = columns.symbols[c, p], int(_uniform(stream) * n_symbols)
-            if new == old:
+            new = int(_uniform(stream) * n_symbols)
+        else:
+            other = int(_uniform(stream) * kinds.counts[g])
+            new = columns.symbols[c, kinds.blocks[g, other, 0]]
+            if kinds.turns[g, kinds.lengths[g, other], old] != old:
                 continue
-            change = _move(columns, distances, penalties, (c, p, new))
-            if change > 0 and _uniform(stream) >= np.exp(-change / temperature):
-                _move(columns, distances, penalties, (c, p, old))
-                continue
-            energy += change
-            if energy < energies[1]:
-                energies[1] = energy
-                best[:] = columns.symbols
+        if old == new or kinds.turns[g, kinds.lengths[g, b], new] != new:
             continue
-        r = int(_uniform(stream) * k)
-        if columns.symbols[c, p] == columns.symbols[c, r]:
+        rows += kinds.lengths[g, b]
+        change = _move_block(columns, kinds, distances, (c, g, b, new))
+        if other >= 0:
+            change += _move_block(columns, kinds, distances, (c, g, other, old))
+        # Sums of fractions come back to whole numbers but for rounding.
+        if change > 1e-6 and _uniform(stream) >= np.exp(-change / temperature):
+            if other >= 0:
+                _move_block(columns, kinds, distances, (c, g, other, new))
+            _move_block(columns, kinds, distances, (c, g, b, old))
             continue
-        change = _exchange(columns, distances, penalties, (c, p, r))
-        if change > 0 and _uniform(stream) >= np.exp(-change / temperature):
-            _exchange(columns, distances, penalties, (c, p, r))
-            continue
-        energy += change
+        energy = np.rint(energy + change)
         if energy < energies[1]:
             energies[1] = energy
             best[:] = columns.symbols
     energies[0] = energy
-    return n_moves
+    return n_moves, rows
 
 
 @njit

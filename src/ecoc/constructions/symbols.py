@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from math import comb
 
 import numpy as np
@@ -14,18 +16,22 @@ from ecoc._limits import Budget
 from ecoc._typing import Ints
 from ecoc.bounds.problem import SymbolBoundProblem, balanced_separation
 from ecoc.bounds.symbols import best_symbol_bound
-from ecoc.constructions.differences import difference_matrix, difference_parts
-from ecoc.constructions.symbol_blocks import DifferenceBlocks
-from ecoc.constructions.symbol_measures import has_different_columns, least_distance
-from ecoc.constructions.symmetric_symbols import Rotation, anneal_code, invariant_columns
+from ecoc.constructions.differences import DifferenceBlocks, difference_matrix, difference_parts
+from ecoc.constructions.symmetric_symbols import Kind, Rotation, anneal_code
 
-__all__ = ["SymbolCode", "construct_symbols"]
+__all__ = [
+    "SymbolCode",
+    "canonical_columns",
+    "construct_symbols",
+    "has_different_columns",
+    "least_distance",
+]
 
 _DEALS = 20
 """How often rows of blocks are dealt anew so that no two columns are the same."""
 _SWEEPS = 50
 """Moves for each entry, in the first try without symmetry."""
-_ROUNDS = ((40_000, 48), (200_000, 12), (1_000_000, 4), (3_000_000, 2))
+_ROUNDS = ((20_000, 60), (60_000, 16), (250_000, 6), (1_000_000, 4), (3_000_000, 3))
 """Moves of each try, and how many symmetries are tried, in each round."""
 _SHORTEST_RUN, _LONGEST_RUN = 20_000, 1000
 """The least moves of a run, and the most for each entry that is held."""
@@ -35,7 +41,13 @@ _HOPELESS = 12
 """From which energy on more time does not help."""
 _FINISHED, _FINISHING_MOVES, _FINISHING_HEAT = 2, 300_000, 0.2
 """How many near misses are annealed without symmetry, for how long, and how hot."""
-_MAX_SPARE_ROWS, _MAX_SPARE_COLUMNS, _MAX_FIXED = 4, 4, 7
+_SHARE = 0.8
+"""How much of the time and the work is for one distance, before a smaller one is tried."""
+_MAX_SPARE_ROWS, _MAX_SPARE_COLUMNS, _MAX_FIXED = 4, 4, 3
+_WORTH, _LARGE = 0.012, 40
+"""What each element of a symmetry is worth, in distances, up to how many."""
+_DOUBTS = (0.0, 0.0005)
+"""What columns that a part of a symmetry only renames may be worth less, in distances."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,14 +119,26 @@ def construct_symbols(
     top = best_symbol_bound(problem).value
     if target_distance is not None:
         top = check_int("target_distance", target_distance, minimum=1)
-    workshop = _Workshop(q, check_random_state(random_state), budget)
+    workshop = _Workshop(q, check_random_state(random_state), Budget())
     for distance in range(top, 0, -1):
+        # Where all is spent, there are still the constructions that search for nothing.
+        workshop.budget = share = _share(budget)
+        given = share.work
         made = workshop.code(k, length, distance, light=False)
         if made is not None:
             return SymbolCode(made[0], least_distance(made[0]), made[1])
-        if budget.is_late:
-            return None
+        if budget.work < math.inf:
+            budget.spend(given - share.work)
     return None
+
+
+def _share(budget: Budget) -> Budget:
+    """What one distance may cost of all that is left, so that something is left for the next."""
+    deadline = budget.deadline
+    if deadline is not None:
+        now = time.monotonic()
+        deadline = now + _SHARE * (deadline - now)
+    return Budget(_SHARE * budget.work, deadline)
 
 
 Made = tuple[Ints, str]
@@ -158,6 +182,8 @@ class _Workshop:
 
     def _joined(self, k: int, length: int, distance: int) -> Made | None:
         """Two codes side by side whose distances add up."""
+        if self.budget.is_late:
+            return None
         for n in range(2, length // 2 + 1):
             first, second = self._bound(k, n), self._bound(k, length - n)
             if first + second < distance:
@@ -188,31 +214,26 @@ class _Workshop:
 
     def _annealed(self, k: int, length: int, distance: int) -> Made | None:
         """Anneal without symmetry."""
-        trial = _Try(0, Rotation(k), length, 0)
-        matrix, energy = self._anneal(trial, distance, _SWEEPS * k * length)
+        matrix, energy = self._anneal(_plain(k, length), distance, _SWEEPS * k * length)
         if matrix is None or energy or not has_different_columns(matrix):
             return None
         return matrix, "annealing"
 
     def _anneal(self, trial: _Try, distance: int, n_moves: int) -> tuple[Ints | None, int]:
         """Anneal for so many moves, from new starts where the problem is small."""
-        held = trial.rotation.n_rows * trial.n_columns // trial.rotation.order
+        blocks = sum(trial.rotation.n_rows // kind.order for kind in trial.kinds)
         best, least, runs = None, _HOPELESS, 0
         while n_moves > 0 and least and not self.budget.is_spent:
-            moves = min(n_moves, max(_SHORTEST_RUN, _LONGEST_RUN * held))
+            moves = min(n_moves, max(_SHORTEST_RUN, _LONGEST_RUN * blocks))
             n_moves -= moves
-            beside = invariant_columns(trial.rotation, self.q, trial.n_beside, self.rng)
-            if beside is None:
-                break
             matrix, energy = anneal_code(
                 trial.rotation,
-                trial.n_columns,
+                trial.kinds,
                 self.q,
                 distance,
                 seed=int(self.rng.integers(2**31)),
                 n_moves=moves,
                 budget=self.budget,
-                beside=beside,
                 changes=_CHANGES if runs % 2 else 0.0,
             )
             runs += 1
@@ -228,12 +249,14 @@ class _Workshop:
         After each round the symmetries that came nearest get more time. In the end what came
         nearest is annealed without its symmetry.
         """
-        tries = [_Try(0, Rotation(k), length, 0), *self._symmetries(k, length, distance)]
+        if self.budget.is_spent:
+            return None
+        tries = [_plain(k, length), *self._symmetries(k, length, distance)]
         near: list[tuple[int, _Try, Ints]] = []
         for n_moves, n_tries in rounds:
             results = []
             for trial in tries[:n_tries]:
-                spare = trial.n_columns + trial.n_beside - length
+                spare = trial.n_columns - length
                 matrix, energy = self._anneal(trial, distance + spare, n_moves)
                 if matrix is None:
                     continue
@@ -255,7 +278,7 @@ class _Workshop:
         columns = self.rng.permutation(matrix.shape[1])[:length]
         code, energy = anneal_code(
             Rotation(k),
-            length,
+            (Kind(),) * length,
             self.q,
             distance,
             seed=int(self.rng.integers(2**31)),
@@ -268,21 +291,58 @@ class _Workshop:
 
     def _symmetries(self, k: int, length: int, distance: int) -> list[_Try]:
         """The symmetries whose averaging bound leaves room, the most promising first."""
-        found = []
+        found = {}
         for rows in range(k, k + _MAX_SPARE_ROWS + 1):
             for n in range(length, length + _MAX_SPARE_COLUMNS + 1):
-                # What averaging leaves over, per pair: the more, the easier.
-                slack = n * balanced_separation(rows, self.q) / comb(rows, 2)
-                slack -= distance + n - length
-                if slack < 0:
+                wanted = (distance + n - length) * comb(rows, 2)
+                if n * balanced_separation(rows, self.q) < wanted:
                     continue
-                for order in range(2, min(rows, n) + 1):
-                    fixed, beside = rows % order, n % order
-                    if fixed <= _MAX_FIXED and not (fixed and beside):
-                        value = slack + 0.02 * min(order, 16) - 0.005 * beside
-                        rotation = Rotation(rows, order, fixed)
-                        found.append(_Try(value, rotation, n - beside, beside))
-        return sorted(found, key=lambda trial: -trial.value)
+                for order in range(2, rows + 1):
+                    if rows % order > _MAX_FIXED:
+                        continue
+                    rotation = Rotation(rows, order, rows % order)
+                    for doubt in _DOUBTS:
+                        kinds, separated = self._kinds(rotation, n, doubt)
+                        if kinds and separated >= wanted:
+                            # What averaging leaves over, per pair: the more, the easier.
+                            slack = (separated - wanted) / comb(rows, 2)
+                            value = slack + _WORTH * min(order, _LARGE)
+                            found[rotation, kinds] = _Try(value, rotation, kinds)
+        return sorted(found.values(), key=lambda trial: -trial.value)
+
+    def _kinds(self, rotation: Rotation, n: int, doubt: float) -> tuple[tuple[Kind, ...], int]:
+        """Kinds of columns, n in all, that separate most pairs, and how many they separate.
+
+        Some doubt about how much columns with a symmetry of their own are worth makes the
+        choice random.
+        """
+        values: dict[int, tuple[float, int, Kind]] = {}
+        pairs = comb(rotation.n_rows, 2)
+        for kind, separated in _all_kinds(rotation, self.q):
+            images = rotation.order // kind.order
+            worth = separated - (kind.order > 1) * doubt * pairs * self.rng.random()
+            if images not in values or values[images][0] < images * worth:
+                values[images] = images * worth, images * separated, kind
+        best: list[tuple[float, int]] = [(0.0, 0)]
+        for total in range(1, n + 1):
+            best.append(
+                max(
+                    (best[total - images][0] + value[0], images)
+                    for images, value in values.items()
+                    if images <= total
+                )
+                if any(images <= total for images in values)
+                else (-np.inf, 0)
+            )
+        if best[n][0] == -np.inf:
+            return (), 0
+        kinds, sum_separated, left = [], 0, n
+        while left:
+            images = best[left][1]
+            kinds.append(values[images][2])
+            sum_separated += values[images][1]
+            left -= images
+        return tuple(sorted(kinds)), sum_separated
 
     def _cut(self, matrix: Ints, k: int, length: int) -> Ints | None:
         """Keep some rows and columns such that columns stay different."""
@@ -351,9 +411,83 @@ class _Workshop:
 
 @dataclass(frozen=True)
 class _Try:
-    """A symmetry with its columns, and with how many that it leaves as they are beside."""
+    """A symmetry, the kinds of its orbits of columns, and what it promises."""
 
     value: float
     rotation: Rotation
-    n_columns: int
-    n_beside: int
+    kinds: tuple[Kind, ...]
+
+    @property
+    def n_columns(self) -> int:
+        return sum(self.rotation.order // kind.order for kind in self.kinds)
+
+
+def _plain(k: int, length: int) -> _Try:
+    return _Try(0, Rotation(k), (Kind(),) * length)
+
+
+@lru_cache(maxsize=1024)
+def _all_kinds(rotation: Rotation, q: int) -> tuple[tuple[Kind, int], ...]:
+    """All kinds of columns that a symmetry has, with how many pairs a balanced one separates."""
+    found = []
+    for order in range(1, rotation.order + 1):
+        if rotation.order % order:
+            continue
+        for cycle in range(1, min(order, q) + 1):
+            if order % cycle:
+                continue
+            for n_cycles in range(1, q // cycle + 1) if cycle > 1 else (0,):
+                kind = Kind(order, cycle, n_cycles)
+                dealt = kind.balanced(rotation, q)
+                if dealt is not None:
+                    found.append((kind, dealt[1]))
+    return tuple(found)
+
+
+def least_distance(matrix: Ints) -> int:
+    """Return the least number of places in which two rows differ.
+
+    Examples
+    --------
+    >>> least_distance(np.array([[0, 1, 2], [0, 2, 1], [1, 1, 1]]))
+    2
+    """
+    return min(
+        (int((matrix[i + 1 :] != row).sum(axis=1).min()) for i, row in enumerate(matrix[:-1])),
+        default=matrix.shape[1],
+    )
+
+
+def canonical_columns(matrix: Ints) -> Ints:
+    """Rename the symbols of each column in the order in which they first occur.
+
+    Examples
+    --------
+    >>> canonical_columns(np.array([[2, 0], [0, 1], [2, 0]])).tolist()
+    [[0, 0], [1, 1], [0, 0]]
+    """
+    k, n = matrix.shape
+    firsts = np.empty((k, n), dtype=np.int64)
+    # Each entry becomes the first row with its symbol, then these rows are counted up.
+    for p in range(k - 1, -1, -1):
+        firsts[p] = p
+        later = matrix[p + 1 :] == matrix[p]
+        firsts[p + 1 :][later] = p
+    new = firsts == np.arange(k)[:, None]
+    ranks = np.cumsum(new, axis=0) - 1
+    renamed: Ints = np.take_along_axis(ranks, firsts, axis=0)
+    return renamed
+
+
+def has_different_columns(matrix: Ints) -> bool:
+    """Tell whether no column is constant and no two are equal up to renaming symbols.
+
+    Examples
+    --------
+    >>> has_different_columns(np.array([[0, 1], [1, 0]]))
+    False
+    """
+    columns = canonical_columns(matrix)
+    if (columns.max(axis=0) == 0).any():
+        return False
+    return bool(np.unique(columns, axis=1).shape[1] == matrix.shape[1])

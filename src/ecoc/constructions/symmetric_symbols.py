@@ -1,15 +1,17 @@
 """Codebooks of several symbols, and difference matrices, found by annealing with a symmetry.
 
-A cyclic group of m elements acts on the rows: t cycles of m rows each, and f rows that stay.
-Columns come m at a time, as the images of one column. So there are m times fewer entries to
-choose and m times fewer distances to look at, which is often the difference between a near
-miss and a code that meets its bound.
+A cyclic group of n elements acts on the rows: t cycles of n rows each, and f rows that stay.
+Columns come n at a time, as the images of one column. So there are n times fewer entries to
+choose and n times fewer distances to look at, which is often the difference between a near
+miss and a code that meets its bound. Where a subgroup of m elements only renames the symbols
+of a column, it has n / m images, so that columns of several kinds add up to any number.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import comb
 
 import numpy as np
 
@@ -19,11 +21,11 @@ from ecoc.constructions import _symbol_annealing as kernels
 from ecoc.constructions.fields import galois_field, prime_power
 
 __all__ = [
+    "Kind",
     "Rotation",
     "anneal_code",
     "anneal_differences",
     "compile_kernels",
-    "invariant_columns",
     "subtraction_table",
 ]
 
@@ -81,57 +83,94 @@ def _orbits(rotation: Rotation, ordered: bool) -> tuple[Ints, Ints]:
     return orbits, counts if ordered else counts // 2
 
 
-def invariant_columns(
-    rotation: Rotation, n_symbols: int, count: int, rng: np.random.Generator
-) -> Ints | None:
-    """Draw different balanced columns that a symmetry only renames; None if there are too few.
+@dataclass(frozen=True, order=True)
+class Kind:
+    """Columns that a subgroup of `order` elements only renames.
 
-    The cycles of the rotation are dealt to c = q / e sets, and each set is split by the
-    places in the cycle modulo e, shifted for each cycle.
-
-    Examples
-    --------
-    >>> invariant_columns(Rotation(6, 3), 3, 1, np.random.default_rng(0)).T.tolist()
-    [[1, 2, 0, 1, 2, 0]]
+    Its generator renames the symbols in `n_cycles` cycles of length `cycle` and leaves the
+    others. So in a cycle of rows either all have one symbol that stays, or the symbols of one
+    cycle come in turn.
     """
-    k, m = rotation.n_rows, rotation.order
-    if count == 0:
-        return np.empty((k, 0), dtype=np.int64)
-    if rotation.n_fixed:
-        return None
-    t = k // m
-    moduli = [
-        e
-        for e in range(1, n_symbols + 1)
-        if n_symbols % e == 0 and m % e == 0 and t >= n_symbols // e
-        if m == e or t % (n_symbols // e) == 0
-    ]
-    if not moduli:
-        return None
-    cycles, places = np.divmod(np.arange(k), m)
-    found: dict[bytes, Ints] = {}
-    for _ in range(20 * count):
-        e = moduli[rng.integers(len(moduli))]
-        sets = rng.permutation(np.arange(t) % (n_symbols // e))
-        shifts = rng.integers(e, size=t)
-        column = sets[cycles] * e + (places + shifts[cycles]) % e
-        _, first, inverse = np.unique(column, return_index=True, return_inverse=True)
-        found[first[inverse].tobytes()] = column
-        if len(found) == count:
-            return np.array(list(found.values())).T
-    return None
+
+    order: int = 1
+    cycle: int = 1
+    n_cycles: int = 0
+
+    def turns(self, n_symbols: int) -> Ints:
+        """Return what the powers of the generator make of each symbol, from the 0th on.
+
+        Examples
+        --------
+        >>> Kind(2, 2, 1).turns(3).tolist()
+        [[0, 1, 2], [1, 0, 2], [0, 1, 2]]
+        """
+        symbols = np.arange(n_symbols)
+        turned = symbols < self.cycle * self.n_cycles
+        powers = np.arange(self.order + 1)[:, None]
+        places = (symbols + powers) % self.cycle
+        turns: Ints = np.where(turned, symbols - symbols % self.cycle + places, symbols)
+        return turns
+
+    def blocks(self, rotation: Rotation) -> list[Ints]:
+        """Return the rows that the subgroup exchanges, in the order of its generator.
+
+        Examples
+        --------
+        >>> [block.tolist() for block in Kind(2, 2, 1).blocks(Rotation(5, 4, 1))]
+        [[0, 2], [1, 3], [4]]
+        """
+        moved = rotation.n_rows - rotation.n_fixed
+        step = rotation.order // self.order
+        places = np.arange(0, rotation.order, step)
+        starts = [x for x in range(moved) if x % rotation.order < step]
+        return [x + places for x in starts] + [
+            np.array([x]) for x in range(moved, moved + rotation.n_fixed)
+        ]
+
+    def balanced(self, rotation: Rotation, n_symbols: int) -> tuple[Ints, int] | None:
+        """Return a symbol for each block, as even as can be, and how many pairs are separated.
+
+        None if rows that stay find no symbol that stays.
+
+        Examples
+        --------
+        >>> symbols, separated = Kind(2, 2, 1).balanced(Rotation(6, 2), 3)
+        >>> symbols.tolist(), separated
+        ([0, 0, 2], 12)
+        """
+        turned = self.cycle * self.n_cycles
+        if rotation.n_fixed and turned == n_symbols:
+            return None
+        sizes = np.zeros(n_symbols, dtype=np.int64)
+        together, symbols = 0, []
+        turns, each = self.turns(n_symbols)[:-1], self.order // self.cycle
+        stay = np.arange(turned, n_symbols)
+        for _ in range(rotation.n_fixed):
+            u = stay[np.argmin(sizes[stay])]
+            together += int(sizes[u])
+            sizes[u] += 1
+            symbols.append(u)
+        # What a block adds to the pairs that are together, if it gets each symbol.
+        in_cycle = self.cycle * comb(each, 2)
+        for _ in range((rotation.n_rows - rotation.n_fixed) // self.order):
+            added = self.order * sizes + comb(self.order, 2)
+            added[:turned] = self.order * sizes[:turned] + in_cycle
+            u = int(np.argmin(added))
+            together += int(added[u])
+            np.add.at(sizes, turns[:, u], 1)
+            symbols.insert(0, u)
+        return np.array(symbols), comb(rotation.n_rows, 2) - together
 
 
 def anneal_code(
     rotation: Rotation,
-    n_columns: int,
+    kinds: tuple[Kind, ...],
     n_symbols: int,
     distance: int,
     *,
     seed: int,
     n_moves: int,
     budget: Budget,
-    beside: Ints | None = None,
     start: Ints | None = None,
     changes: float = 0.0,
     hot: float = _HOT,
@@ -141,19 +180,18 @@ def anneal_code(
     Parameters
     ----------
     rotation : Rotation
-        The symmetry, whose order divides `n_columns`.
-    n_columns, n_symbols, distance : int
-        The length, the symbols, and the least distance wanted.
+        The symmetry.
+    kinds : tuple of Kind
+        For each orbit of columns its kind, whose order divides that of the symmetry.
+    n_symbols, distance : int
+        The symbols, and the least distance wanted.
     seed : int
         Decides everything, unless the time is over first.
     n_moves : int
         How many exchanges are tried.
     budget : Budget
         Pays two units for each class and move.
-    beside : ndarray of shape (k, some), optional
-        Columns that the symmetry leaves as they are but for names of symbols. They stand
-        beside the others and count for the distance.
-    start : ndarray of shape (k, n_columns / order), optional
+    start : ndarray of shape (k, number of orbits), optional
         One column of each orbit to begin with.
     changes : float, default=0
         The share of moves that change the sizes of groups.
@@ -162,7 +200,7 @@ def anneal_code(
 
     Returns
     -------
-    matrix : ndarray of shape (k, n_columns) and what stands beside
+    matrix : ndarray of shape (k, L)
         The best that was seen.
     energy : int
         Its energy: the sum, over orbits of pairs, of the squares of what lacks; 0 for a code
@@ -172,47 +210,92 @@ def anneal_code(
     --------
     Kirkman's schoolgirls: 15 of them walk in five rows of three on seven days.
 
-    >>> code, _ = anneal_code(Rotation(15, 7, 1), 7, 5, 6, seed=0, n_moves=10**5, budget=Budget())
+    >>> code, _ = anneal_code(
+    ...     Rotation(15, 7, 1), (Kind(),), 5, 6, seed=0, n_moves=10**5, budget=Budget()
+    ... )
     >>> code.shape
     (15, 7)
     """
     k, q = rotation.n_rows, n_symbols
     rng = np.random.default_rng(seed)
-    n_held = n_columns // rotation.order
+    different = sorted(set(kinds))
+    tables = _kinds(rotation, tuple(different), q)
+    of_columns = np.array([different.index(kind) for kind in kinds], dtype=np.int32)
     if start is None:
-        symbols = np.array([rng.permutation(np.arange(k) % q) for _ in range(n_held)])
+        symbols = np.array([_drawn(rotation, kind, q, rng) for kind in kinds])
     else:
         symbols = np.ascontiguousarray(start.T)
     columns = _columns(symbols, q)
     orbits, counts = _orbits(rotation, False)
-    steps = rotation.order // counts
+    lacks = distance * counts
     pairs = np.triu_indices(k, 1)
-    separated = (symbols[:, pairs[0]] != symbols[:, pairs[1]]).sum(axis=0)
-    of_pairs = orbits[pairs]
-    values = (
-        np.bincount(of_pairs, weights=separated, minlength=counts.size).astype(np.int64) * steps
-    )
-    if beside is None:
-        beside = np.empty((k, 0), dtype=np.int64)
-    values[of_pairs] += (beside[pairs[0]] != beside[pairs[1]]).sum(axis=1)
-    ones = np.ones_like(counts)
-    distances = kernels.Distances(*(x.astype(np.int32) for x in (orbits, values, steps, ones)))
-    most = n_columns + beside.shape[1] + 2 * rotation.order
-    table = np.maximum(0, distance - np.arange(most + 1)) ** 2
-    energy = int(table[values].sum())
-    energies = np.array([energy, energy], dtype=np.int64)
+    for column, kind in zip(symbols, of_columns, strict=True):
+        separated = orbits[pairs][column[pairs[0]] != column[pairs[1]]]
+        lacks -= tables.weights[kind] * np.bincount(separated, minlength=counts.size)
+    distances = kernels.Distances(*(x.astype(np.int32) for x in (orbits, lacks, counts)))
+    energy = float(((np.maximum(0, lacks) // counts) ** 2).sum())
+    energies = np.array([energy, energy])
     best = columns.symbols.copy()
     stream = np.array([rng.integers(2**63)], dtype=np.uint64)
     done = 0
     while done < n_moves and energies[0] and not budget.is_spent:
         schedule = kernels.Schedule(hot, _COLD, n_moves, done, changes)
-        moves = min(_CHUNK, n_moves - done)
-        made = kernels.anneal(columns, distances, table, schedule, moves, stream, energies, best)
+        made, rows = kernels.anneal(
+            columns,
+            tables,
+            of_columns,
+            distances,
+            schedule,
+            min(_CHUNK, n_moves - done),
+            stream,
+            energies,
+            best,
+        )
         done += made
-        budget.spend(2 * made * k)
-    held = best.astype(np.int64)
-    images = [column[rotation.images()] for column in held]
-    return np.concatenate([*images, beside.T]).T, int(energies[1])
+        budget.spend(2 * max(made, rows) * k)
+    images = rotation.images()
+    matrix = [
+        column[images[turn]]
+        for column, kind in zip(best.astype(np.int64), kinds, strict=True)
+        for turn in range(rotation.order // kind.order)
+    ]
+    return np.array(matrix).T, int(energies[1])
+
+
+def _drawn(rotation: Rotation, kind: Kind, q: int, rng: np.random.Generator) -> Ints:
+    """A balanced column of a kind."""
+    dealt = kind.balanced(rotation, q)
+    if dealt is None:
+        raise ValueError("rows that stay need a symbol that stays")
+    turns, blocks = kind.turns(q), kind.blocks(rotation)
+    moved, symbols = len(blocks) - rotation.n_fixed, dealt[0]
+    # Rows that stay are exchanged with others only where all rows do.
+    mixed = rng.permutation(len(blocks) if kind.order == 1 else moved)
+    symbols[: mixed.size] = symbols[mixed]
+    shifts = rng.integers(kind.order, size=len(blocks))
+    column = np.empty(rotation.n_rows, dtype=np.int64)
+    for block, symbol, shift in zip(blocks, symbols, shifts, strict=True):
+        column[block] = turns[: block.size, turns[shift, symbol]]
+    return column
+
+
+@lru_cache(maxsize=256)
+def _kinds(rotation: Rotation, kinds: tuple[Kind, ...], q: int) -> kernels.Kinds:
+    """The blocks and the renaming of each kind, as arrays."""
+    lists = [kind.blocks(rotation) for kind in kinds]
+    counts = np.array([len(blocks) for blocks in lists])
+    most = max(kind.order for kind in kinds)
+    lengths = np.zeros((len(kinds), counts.max()), dtype=np.int64)
+    rows = np.zeros((*lengths.shape, most), dtype=np.int64)
+    turns = np.zeros((len(kinds), most + 1, q), dtype=np.int64)
+    for g, (kind, blocks) in enumerate(zip(kinds, lists, strict=True)):
+        turns[g, : kind.order + 1] = kind.turns(q)
+        for b, block in enumerate(blocks):
+            lengths[g, b] = block.size
+            rows[g, b, : block.size] = block
+    weights = np.array([rotation.order // kind.order for kind in kinds])
+    arrays = (rows, lengths, counts, turns, weights)
+    return kernels.Kinds(*(array.astype(np.int32) for array in arrays))
 
 
 def _columns(symbols: Ints, q: int) -> kernels.Columns:
@@ -311,5 +394,5 @@ def anneal_differences(
 def compile_kernels() -> None:
     """Have the compiled functions ready."""
     budget = Budget()
-    anneal_code(Rotation(4), 2, 2, 1, seed=0, n_moves=1, budget=budget)
+    anneal_code(Rotation(4), (Kind(),) * 2, 2, 2, seed=0, n_moves=1, budget=budget)
     anneal_differences(Rotation(2), 2, 2, 1, seed=0, n_moves=1, budget=budget)

@@ -17,7 +17,7 @@ from ecoc._limits import Budget
 from ecoc._typing import Ints
 from ecoc.bounds.problem import SymbolBoundProblem
 from ecoc.bounds.symbols import best_symbol_bound
-from ecoc.constructions.symbol_measures import has_different_columns, least_distance
+from ecoc.constructions.symbols import has_different_columns, least_distance
 
 __all__ = [
     "SymbolSearchResult",
@@ -91,7 +91,7 @@ def search_symbols(
     >>> found.distance, least_distance(found.matrix)
     (14, 14)
     """
-    from ecoc.constructions.symmetric_symbols import Rotation, anneal_code
+    from ecoc.constructions.symmetric_symbols import Kind, Rotation, anneal_code
 
     k = check_int("n_classes", n_classes, minimum=2)
     n = check_int("n_columns", n_columns, minimum=1)
@@ -118,7 +118,7 @@ def search_symbols(
             runs += 1
             matrix, energy = anneal_code(
                 Rotation(k),
-                n,
+                (Kind(),) * n,
                 q,
                 goal,
                 seed=int(rng.integers(2**31)),
