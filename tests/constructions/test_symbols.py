@@ -177,6 +177,19 @@ def test_work_is_counted_and_limits_what_is_tried():
     assert code.distance == 18
 
 
+def test_where_no_time_is_left_there_are_codes_without_search():
+    code = construct_symbols(34, 25, 4, random_state=0, time_limit=0)
+    check(code, 34, 25, 4)
+    assert code.distance == 18  # 19 is the bound
+
+
+def test_a_distance_that_is_not_found_leaves_work_for_the_next():
+    # 20 is the bound, and not found with so little work.
+    code = construct_symbols(29, 29, 3, random_state=0, work_limit=2e8)
+    check(code, 29, 29, 3)
+    assert code.distance == 19
+
+
 def test_no_code_where_there_are_too_few_columns():
     assert construct_symbols(3, 5, 3, random_state=0) is None
 

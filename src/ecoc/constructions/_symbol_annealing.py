@@ -61,14 +61,14 @@ class Kinds(NamedTuple):
 class Distances(NamedTuple):
     """For each orbit of pairs of rows, how often it lacks a separation.
 
-    `orbits` has shape (k, k); `lacks` and `sizes` have an entry for each orbit: how many
+    `orbits` has shape (k, k); `lacks` and `factors` have an entry for each orbit: how many
     separations of its pairs, over all columns, are missing (negative if there are more than
-    needed), and how many pairs it has.
+    needed), and 1 / n^2, where n pairs share these.
     """
 
     orbits: Ints32
     lacks: Ints32
-    sizes: Ints32
+    factors: Floats
 
 
 class Differences(NamedTuple):
@@ -123,8 +123,8 @@ def _shift(distances: Distances, orbit: int, separations: int) -> float:
         change += float(new) * float(new)
     if old > 0:
         change -= float(old) * float(old)
-    size = float(distances.sizes[orbit])
-    return change / (size * size)
+    factor: float = distances.factors[orbit]
+    return change * factor
 
 
 @njit

@@ -39,10 +39,10 @@ _CHANGES = 0.25
 """In every second run: the share of moves that change the sizes of groups."""
 _HOPELESS = 12
 """From which energy on more time does not help."""
-_FINISHED, _FINISHING_MOVES, _FINISHING_HEAT = 2, 300_000, 0.2
-"""How many near misses are annealed without symmetry, for how long, and how hot."""
-_SHARE = 0.8
+_SHARE = 0.5
 """How much of the time and the work is for one distance, before a smaller one is tried."""
+_JOINING = 0.15
+"""How much of what is left is for two codes side by side."""
 _MAX_SPARE_ROWS, _MAX_SPARE_COLUMNS, _MAX_FIXED = 4, 4, 3
 _WORTH, _LARGE = 0.012, 40
 """What each element of a symmetry is worth, in distances, up to how many."""
@@ -122,7 +122,7 @@ def construct_symbols(
     workshop = _Workshop(q, check_random_state(random_state), Budget())
     for distance in range(top, 0, -1):
         # Where all is spent, there are still the constructions that search for nothing.
-        workshop.budget = share = _share(budget)
+        workshop.budget = share = _share(budget, _SHARE)
         given = share.work
         made = workshop.code(k, length, distance, light=False)
         if made is not None:
@@ -132,13 +132,13 @@ def construct_symbols(
     return None
 
 
-def _share(budget: Budget) -> Budget:
-    """What one distance may cost of all that is left, so that something is left for the next."""
+def _share(budget: Budget, part: float) -> Budget:
+    """A part of all that is left, so that something is left for what comes next."""
     deadline = budget.deadline
     if deadline is not None:
         now = time.monotonic()
-        deadline = now + _SHARE * (deadline - now)
-    return Budget(_SHARE * budget.work, deadline)
+        deadline = now + part * (deadline - now)
+    return Budget(part * budget.work, deadline)
 
 
 Made = tuple[Ints, str]
@@ -184,12 +184,28 @@ class _Workshop:
         """Two codes side by side whose distances add up."""
         if self.budget.is_late:
             return None
+        whole = self.budget
+        self.budget = _share(whole, _JOINING)
+        given = self.budget.work
+        made = self._join(k, length, distance)
+        if given < math.inf:
+            whole.spend(given - self.budget.work)
+        self.budget = whole
+        return made
+
+    def _join(self, k: int, length: int, distance: int) -> Made | None:
+        # The more averaging leaves over in either part, the easier; the easiest come first.
+        each = balanced_separation(k, self.q) / comb(k, 2)
+        splits = []
         for n in range(2, length // 2 + 1):
             first, second = self._bound(k, n), self._bound(k, length - n)
-            if first + second < distance:
-                continue
+            if first + second >= distance:
+                rest = distance - first
+                room = min(n * each - first, (length - n) * each - rest)
+                splits.append((-room, n, first, rest))
+        for _, n, first, rest in sorted(splits):
             left = self.code(k, n, first)
-            right = None if left is None else self.code(k, length - n, distance - first)
+            right = None if left is None else self.code(k, length - n, rest)
             if left is None or right is None:
                 continue
             for _ in range(_DEALS):
@@ -246,13 +262,11 @@ class _Workshop:
     ) -> Made | None:
         """Anneal with symmetries, with some rows or columns more, which are then dropped.
 
-        After each round the symmetries that came nearest get more time. In the end what came
-        nearest is annealed without its symmetry.
+        After each round the symmetries that came nearest get more time.
         """
         if self.budget.is_spent:
             return None
         tries = [_plain(k, length), *self._symmetries(k, length, distance)]
-        near: list[tuple[int, _Try, Ints]] = []
         for n_moves, n_tries in rounds:
             results = []
             for trial in tries[:n_tries]:
@@ -263,31 +277,9 @@ class _Workshop:
                 cut = None if energy else self._cut(matrix, k, length)
                 if cut is not None:
                     return cut, f"symmetry of order {trial.rotation.order}"
-                results.append((energy, trial, matrix))
-            near = sorted(results, key=lambda item: item[0])
-            tries = [trial for _, trial, _ in near]
-        for _, trial, matrix in near[:_FINISHED]:
-            made = self._finished(matrix, k, length, distance)
-            if made is not None:
-                return made, f"symmetry of order {trial.rotation.order}, finished by annealing"
+                results.append((energy, trial))
+            tries = [trial for _, trial in sorted(results, key=lambda item: item[0])]
         return None
-
-    def _finished(self, matrix: Ints, k: int, length: int, distance: int) -> Ints | None:
-        """Drop the rows and columns that are too many, and anneal the rest."""
-        rows = self.rng.permutation(len(matrix))[:k]
-        columns = self.rng.permutation(matrix.shape[1])[:length]
-        code, energy = anneal_code(
-            Rotation(k),
-            (Kind(),) * length,
-            self.q,
-            distance,
-            seed=int(self.rng.integers(2**31)),
-            n_moves=_FINISHING_MOVES,
-            budget=self.budget,
-            start=matrix[np.ix_(rows, columns)],
-            hot=_FINISHING_HEAT,
-        )
-        return None if energy or not has_different_columns(code) else code
 
     def _symmetries(self, k: int, length: int, distance: int) -> list[_Try]:
         """The symmetries whose averaging bound leaves room, the most promising first."""

@@ -136,7 +136,7 @@ class Kind:
         --------
         >>> symbols, separated = Kind(2, 2, 1).balanced(Rotation(6, 2), 3)
         >>> symbols.tolist(), separated
-        ([0, 0, 2], 12)
+        ([0, 2, 0], 12)
         """
         turned = self.cycle * self.n_cycles
         if rotation.n_fixed and turned == n_symbols:
@@ -232,7 +232,7 @@ def anneal_code(
     for column, kind in zip(symbols, of_columns, strict=True):
         separated = orbits[pairs][column[pairs[0]] != column[pairs[1]]]
         lacks -= tables.weights[kind] * np.bincount(separated, minlength=counts.size)
-    distances = kernels.Distances(*(x.astype(np.int32) for x in (orbits, lacks, counts)))
+    distances = kernels.Distances(orbits.astype(np.int32), lacks.astype(np.int32), 1.0 / counts**2)
     energy = float(((np.maximum(0, lacks) // counts) ** 2).sum())
     energies = np.array([energy, energy])
     best = columns.symbols.copy()
