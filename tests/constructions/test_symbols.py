@@ -183,11 +183,12 @@ def test_where_no_time_is_left_there_are_codes_without_search():
     assert code.distance == 18  # 19 is the bound
 
 
-def test_a_distance_that_is_not_found_leaves_work_for_the_next():
-    # 20 is the bound, and not found with so little work.
-    code = construct_symbols(29, 29, 3, random_state=0, work_limit=2e8)
-    check(code, 29, 29, 3)
-    assert code.distance == 19
+@pytest.mark.parametrize(("n", "distance"), [(24, 21), (52, 47)])
+def test_a_distance_that_is_not_found_leaves_work_for_the_next(n, distance):
+    # One more is the bound, and not found with so little work.
+    code = construct_symbols(39, n, 10, random_state=0, work_limit=3e7)
+    check(code, 39, n, 10)
+    assert code.distance == distance
 
 
 def test_no_code_where_there_are_too_few_columns():
