@@ -37,8 +37,6 @@ _SHORTEST_RUN, _LONGEST_RUN = 20_000, 1000
 """The least moves of a run, and the most for each entry that is held."""
 _CHANGES = 0.25
 """In every second run: the share of moves that change the sizes of groups."""
-_HOT, _HOT_SYMMETRIC = 0.4, 0.7
-"""The temperature at the beginning; with fewer entries there are more hills to cross."""
 _HOPELESS = 12
 """From which energy on more time does not help."""
 _SHARE = 0.5
@@ -253,7 +251,6 @@ class _Workshop:
                 n_moves=moves,
                 budget=self.budget,
                 changes=_CHANGES if runs % 2 else 0.0,
-                hot=_HOT if trial.rotation.order == 1 else _HOT_SYMMETRIC,
             )
             runs += 1
             if energy < least:
