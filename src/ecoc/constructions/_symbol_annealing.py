@@ -24,6 +24,7 @@ __all__ = [
     "Schedule",
     "anneal",
     "anneal_differences",
+    "uniform",
 ]
 
 Stream = npt.NDArray[np.uint64]
@@ -102,7 +103,8 @@ class Schedule(NamedTuple):
 
 
 @njit
-def _uniform(stream: Stream) -> float:
+def uniform(stream: Stream) -> float:
+    """The next number of a stream, from 0 up to 1."""
     # SplitMix64 (Steele, Lea & Flood 2014): a stream of its own, the same on every platform.
     stream[0] += np.uint64(0x9E3779B97F4A7C15)
     z = stream[0]
@@ -195,15 +197,15 @@ def anneal(  # noqa: PLR0917  # numba takes arguments by position
             return step, rows
         if step % 256 == 0:
             temperature = schedule.hot * ratio ** ((schedule.done + step) / schedule.total)
-        c = int(_uniform(stream) * n_columns)
+        c = int(uniform(stream) * n_columns)
         g = of_columns[c]
-        b = int(_uniform(stream) * kinds.counts[g])
+        b = int(uniform(stream) * kinds.counts[g])
         old = columns.symbols[c, kinds.blocks[g, b, 0]]
         other = -1
-        if _uniform(stream) < change_share:
-            new = int(_uniform(stream) * n_symbols)
+        if uniform(stream) < change_share:
+            new = int(uniform(stream) * n_symbols)
         else:
-            other = int(_uniform(stream) * kinds.counts[g])
+            other = int(uniform(stream) * kinds.counts[g])
             new = columns.symbols[c, kinds.blocks[g, other, 0]]
             if kinds.turns[g, kinds.lengths[g, other], old] != old:
                 continue
@@ -214,7 +216,7 @@ def anneal(  # noqa: PLR0917  # numba takes arguments by position
         if other >= 0:
             change += _move_block(columns, kinds, distances, (c, g, other, old))
         # Sums of fractions come back to whole numbers but for rounding.
-        if change > 1e-6 and _uniform(stream) >= np.exp(-change / temperature):
+        if change > 1e-6 and uniform(stream) >= np.exp(-change / temperature):
             if other >= 0:
                 _move_block(columns, kinds, distances, (c, g, other, new))
             _move_block(columns, kinds, distances, (c, g, b, old))
@@ -275,14 +277,14 @@ def anneal_differences(
             return step
         if step % 256 == 0:
             temperature = schedule.hot * ratio ** ((schedule.done + step) / schedule.total)
-        c = int(_uniform(stream) * n_columns)
-        i = int(_uniform(stream) * n_rows)
+        c = int(uniform(stream) * n_columns)
+        i = int(uniform(stream) * n_rows)
         old = differences.elements[c, i]
-        new = int(_uniform(stream) * (q - 1))
+        new = int(uniform(stream) * (q - 1))
         if new >= old:
             new += 1
         change = _replace(differences, c, i, new)
-        if change > 0 and _uniform(stream) >= np.exp(-change / temperature):
+        if change > 0 and uniform(stream) >= np.exp(-change / temperature):
             _replace(differences, c, i, old)
             continue
         energy += change

@@ -17,11 +17,13 @@ from ecoc._typing import Ints
 from ecoc.bounds.problem import SymbolBoundProblem, balanced_separation
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.differences import DifferenceBlocks, difference_matrix, difference_parts
-from ecoc.constructions.symmetric_symbols import Kind, Rotation, anneal_code
+from ecoc.constructions.linear_symbols import linear_code
+from ecoc.constructions.symmetric_symbols import Kind, Rotation, anneal_code, anneal_differences
 
 __all__ = [
     "SymbolCode",
     "canonical_columns",
+    "compile_kernels",
     "construct_symbols",
     "has_different_columns",
     "least_distance",
@@ -120,16 +122,26 @@ def construct_symbols(
     if target_distance is not None:
         top = check_int("target_distance", target_distance, minimum=1)
     workshop = _Workshop(q, check_random_state(random_state), Budget())
+    best: SymbolCode | None = None
     for distance in range(top, 0, -1):
         # Where all is spent, there are still the constructions that search for nothing.
         workshop.budget = share = _share(budget, _SHARE)
         given = share.work
         made = workshop.code(k, length, distance, light=False)
-        if made is not None:
-            return SymbolCode(made[0], least_distance(made[0]), made[1])
+        if made is None:
+            made = workshop.nearest_miss(k, length, distance)
         if budget.work < math.inf:
             budget.spend(given - share.work)
-    return None
+        if made is not None:
+            best = SymbolCode(made[0], least_distance(made[0]), made[1])
+            break
+    if best is not None and best.distance < top and budget.is_limited and not budget.is_spent:
+        # A code of one less did not cost everything: look once more for a better one.
+        workshop.budget = budget
+        made = workshop.search(k, length, best.distance + 1)
+        if made is not None:
+            best = SymbolCode(made[0], least_distance(made[0]), made[1])
+    return best
 
 
 def _share(budget: Budget, part: float) -> Budget:
@@ -152,6 +164,7 @@ class _Workshop:
         self.rng = rng
         self.budget = budget
         self.known: dict[tuple[int, int, int], Made | None] = {}
+        self.misses: dict[tuple[int, int], tuple[int, Made]] = {}
 
     def code(self, k: int, length: int, distance: int, *, light: bool = True) -> Made | None:
         """A code of different columns with a least distance, and how it was made."""
@@ -159,6 +172,22 @@ class _Workshop:
         if key not in self.known or (not light and self.known[key] is None):
             self.known[key] = self._make(k, length, distance, light)
         return self.known[key]
+
+    def nearest_miss(self, k: int, length: int, distance: int) -> Made | None:
+        """What a search for more left behind, if its distance is at least one less."""
+        reached, made = self.misses.get((k, length), (0, None))
+        return made if reached >= distance - 1 else None
+
+    def search(self, k: int, length: int, distance: int) -> Made | None:
+        """Anneal with symmetries, as long as there is time and work."""
+        return self._symmetric(k, length, distance, _ROUNDS)
+
+    def _note(self, matrix: Ints, method: str) -> None:
+        """Keep a code of less than the wanted distance if none better is known."""
+        k, length = matrix.shape
+        reached = least_distance(matrix)
+        if reached > self.misses.get((k, length), (0, None))[0] and has_different_columns(matrix):
+            self.misses[k, length] = reached, (matrix, method)
 
     def _bound(self, k: int, length: int) -> int:
         """The averaging bound, whether or not there are so many different columns."""
@@ -169,7 +198,9 @@ class _Workshop:
             return self._merged(k, length, distance)
         if distance > self._bound(k, length):
             return None
-        made = self._annealed(k, length, distance)
+        made = self._linear(k, length, distance)
+        if made is None:
+            made = self._annealed(k, length, distance)
         if made is None:
             made = self._structured(k, length, distance)
         if made is None:
@@ -177,7 +208,7 @@ class _Workshop:
         if made is None:
             made = self._joined(k, length, distance)
         if made is None and not light:
-            made = self._symmetric(k, length, distance, _ROUNDS)
+            made = self.search(k, length, distance)
         return made
 
     def _joined(self, k: int, length: int, distance: int) -> Made | None:
@@ -226,19 +257,32 @@ class _Workshop:
         matrix[second[: length - 1], np.arange(1, length)] = first[: length - 1]
         return (matrix, "one pair together in each column") if k > 2 or length == 1 else None
 
+    # ---------------------------------------------------------------------------- linear codes
+
+    def _linear(self, k: int, length: int, distance: int) -> Made | None:
+        """Words of a linear code."""
+        seed = int(self.rng.integers(2**31))
+        matrix = linear_code(k, length, self.q, distance, seed=seed, budget=self.budget)
+        if matrix is None or not has_different_columns(matrix):
+            return None
+        return matrix, "linear code"
+
     # ------------------------------------------------------------------------------- annealing
 
     def _annealed(self, k: int, length: int, distance: int) -> Made | None:
         """Anneal without symmetry."""
         matrix, energy = self._anneal(_plain(k, length), distance, _SWEEPS * k * length)
-        if matrix is None or energy or not has_different_columns(matrix):
+        if matrix is None or not has_different_columns(matrix):
+            return None
+        if energy:
+            self._note(matrix, "annealing")
             return None
         return matrix, "annealing"
 
-    def _anneal(self, trial: _Try, distance: int, n_moves: int) -> tuple[Ints | None, int]:
+    def _anneal(self, trial: _Try, distance: int, n_moves: int) -> tuple[Ints | None, float]:
         """Anneal for so many moves, from new starts where the problem is small."""
         blocks = sum(trial.rotation.n_rows // kind.order for kind in trial.kinds)
-        best, least, runs = None, _HOPELESS, 0
+        best, least, runs = None, math.inf, 0
         while n_moves > 0 and least and not self.budget.is_spent:
             moves = min(n_moves, max(_SHORTEST_RUN, _LONGEST_RUN * blocks))
             n_moves -= moves
@@ -272,11 +316,14 @@ class _Workshop:
             for trial in tries[:n_tries]:
                 spare = trial.n_columns - length
                 matrix, energy = self._anneal(trial, distance + spare, n_moves)
-                if matrix is None:
+                if matrix is None or energy >= _HOPELESS:
                     continue
-                cut = None if energy else self._cut(matrix, k, length)
+                cut = self._cut(matrix, k, length)
+                method = f"symmetry of order {trial.rotation.order}"
+                if cut is not None and not energy:
+                    return cut, method
                 if cut is not None:
-                    return cut, f"symmetry of order {trial.rotation.order}"
+                    self._note(cut, method)
                 results.append((energy, trial))
             tries = [trial for _, trial in sorted(results, key=lambda item: item[0])]
         return None
@@ -483,3 +530,11 @@ def has_different_columns(matrix: Ints) -> bool:
     if (columns.max(axis=0) == 0).any():
         return False
     return bool(np.unique(columns, axis=1).shape[1] == matrix.shape[1])
+
+
+def compile_kernels() -> None:
+    """Have the compiled functions ready."""
+    budget = Budget()
+    anneal_code(Rotation(4), (Kind(),) * 2, 2, 2, seed=0, n_moves=1, budget=budget)
+    anneal_differences(Rotation(2), 2, 2, 1, seed=0, n_moves=1, budget=budget)
+    linear_code(8, 3, 2, 1, seed=0, budget=budget)

@@ -25,7 +25,6 @@ __all__ = [
     "Rotation",
     "anneal_code",
     "anneal_differences",
-    "compile_kernels",
     "subtraction_table",
 ]
 
@@ -389,10 +388,3 @@ def anneal_differences(
     if energies[0]:
         return None
     return np.concatenate([column[rotation.images()] for column in elements]).T
-
-
-def compile_kernels() -> None:
-    """Have the compiled functions ready."""
-    budget = Budget()
-    anneal_code(Rotation(4), (Kind(),) * 2, 2, 2, seed=0, n_moves=1, budget=budget)
-    anneal_differences(Rotation(2), 2, 2, 1, seed=0, n_moves=1, budget=budget)

@@ -188,7 +188,7 @@ class SymbolPortfolio(DesignRun):
             said.append("not tried")
             return False
         from ecoc._numba import await_compilation
-        from ecoc.constructions.symmetric_symbols import compile_kernels
+        from ecoc.constructions.symbols import compile_kernels
 
         left = self.left()
         ready = await_compilation(compile_kernels, None if left is None else 0.7 * left)

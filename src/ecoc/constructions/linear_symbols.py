@@ -1,0 +1,312 @@
+"""Linear codes over any field: sets of points of a projective space that few hyperplanes meet.
+
+The columns of a linear code of q^m words are points of the projective space of dimension m - 1
+over GF(q), and a word has as many zeros as points lie in a hyperplane. The powers of a primitive
+element of GF(q^m) go through all points in a cycle (Singer 1938), in which the hyperplanes are
+the shifts of one. So a code is a set of places in a cycle, and its distance is the number of
+places less the most that a shift of one fixed set meets. Reed-Solomon codes, simplex codes, the
+hexacode, ovoids and Golay's ternary code are found among sets that a subgroup of the cycle or a
+multiplier leaves as they are, as constacyclic and quasi-cyclic codes are.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc._limits import Budget
+from ecoc._numba import njit
+from ecoc._typing import Ints
+from ecoc.constructions._symbol_annealing import uniform
+from ecoc.constructions.fields import MAX_FIELD, galois_field, prime_power
+
+__all__ = ["linear_code", "linear_words"]
+
+_MAX_POINTS = 1_500
+_MOVES = 20_000
+_HOT, _COLD = 2.0, 0.2
+_MAX_SYMMETRIES = 24
+
+Bools = npt.NDArray[np.bool_]
+
+
+def linear_code(
+    n_rows: int, n_columns: int, n_symbols: int, distance: int, *, seed: int, budget: Budget
+) -> Ints | None:
+    """Look for a linear code of at least so many words and a distance; return so many words.
+
+    With a number of symbols that is no prime power the field is the next smaller one, or the
+    next larger one of which only words are kept that avoid some elements in every column.
+
+    Parameters
+    ----------
+    n_rows, n_columns, n_symbols, distance : int
+        What is wanted.
+    seed : int
+        Decides everything, unless the time is over first.
+    budget : Budget
+        Pays one unit for each point and move.
+
+    Examples
+    --------
+    The ternary code of Golay, less a part of its words:
+
+    >>> code = linear_code(243, 11, 3, 6, seed=0, budget=Budget())
+    >>> int((code != code[0]).sum(axis=1)[1:].min())
+    6
+    """
+    rng = np.random.default_rng(seed)
+    for order in _fields(n_symbols):
+        dimension = _dimension(n_rows, n_columns, n_symbols, order)
+        if dimension is None:
+            continue
+        points = _points(order, dimension, n_columns, distance, rng, budget)
+        if points is None:
+            continue
+        words = linear_words(order, dimension, points)
+        if order > n_symbols:
+            words = _avoiding(words, order, n_symbols)
+        if len(words) >= n_rows:
+            return words[rng.permutation(len(words))[:n_rows]]
+    return None
+
+
+def _fields(n_symbols: int) -> list[int]:
+    """The orders of fields that codes of so many symbols come from."""
+    if prime_power(n_symbols):
+        return [n_symbols]
+    below = next(n for n in range(n_symbols, 1, -1) if prime_power(n))
+    return [next(n for n in range(n_symbols, 2 * n_symbols) if prime_power(n)), below]
+
+
+def _dimension(n_rows: int, n_columns: int, n_symbols: int, order: int) -> int | None:
+    """The least dimension with enough words; None if it has too few points, or too many."""
+    kept = min(1.0, n_symbols / order) ** n_columns
+    dimension = 2
+    while order**dimension * kept < n_rows:
+        dimension += 1
+        if order**dimension > MAX_FIELD:
+            return None
+    n_points = (order**dimension - 1) // (order - 1)
+    # With a dimension more most words are not needed, and those that are left are no better
+    # than others.
+    return dimension if n_columns <= n_points <= _MAX_POINTS else None
+
+
+@lru_cache(maxsize=32)
+def _hyperplane(order: int, dimension: int) -> Bools:
+    """Which points, in the cycle, lie in one hyperplane: those whose trace is 0."""
+    parts = prime_power(order)
+    if parts is None:
+        raise ValueError("fields have prime powers of elements")
+    p, degree = parts
+    field = galois_field(order**dimension)
+    size = order**dimension - 1
+    n_points = size // (order - 1)
+    logs = np.arange(n_points)
+    total = np.zeros(n_points, dtype=np.int64)
+    # The trace to GF(q) is the sum of the powers x^(q^i): sums digit by digit, in base p.
+    for i in range(dimension):
+        total = _add(total, field.powers[logs * order**i % size], p, degree * dimension)
+    zero: Bools = total == 0
+    return zero
+
+
+def _add(left: Ints, right: Ints, p: int, n_digits: int) -> Ints:
+    weights = p ** np.arange(n_digits)
+    digits = (left[..., None] // weights + right[..., None] // weights) % p
+    total: Ints = digits @ weights
+    return total
+
+
+def linear_words(order: int, dimension: int, points: Ints) -> Ints:
+    """Return all words of the code whose columns are points of the cycle.
+
+    Examples
+    --------
+    The simplex code of nine words over three symbols:
+
+    >>> words = linear_words(3, 2, np.arange(4))
+    >>> words.shape, int((words[1:] != words[0]).sum(axis=1).min())
+    ((9, 4), 3)
+    """
+    parts = prime_power(order)
+    if parts is None:
+        raise ValueError("fields have prime powers of elements")
+    p, degree = parts
+    field = galois_field(order**dimension)
+    size = order**dimension - 1
+    # The trace of x y for all x: GF(q) in the large field is 0 and powers of one element.
+    names = np.zeros(order**dimension, dtype=np.int64)
+    names[field.powers[np.arange(order - 1) * (size // (order - 1))]] = np.arange(1, order)
+    words = np.zeros((order**dimension, points.size), dtype=np.int64)
+    logs = np.arange(size)
+    for c, point in enumerate(points):
+        total = np.zeros(size, dtype=np.int64)
+        for i in range(dimension):
+            powers = field.powers[(logs + int(point)) * order**i % size]
+            total = _add(total, powers, p, degree * dimension)
+        words[1:, c] = names[total]
+    return words
+
+
+def _avoiding(words: Ints, order: int, n_symbols: int) -> Ints:
+    """Keep the words that avoid, in every column, the symbols that cost least."""
+    for c in range(words.shape[1]):
+        counts = np.bincount(words[:, c], minlength=order)
+        kept = np.sort(np.argsort(counts, kind="stable")[order - n_symbols :])
+        rows = np.isin(words[:, c], kept)
+        words = words[rows]
+        words[:, c] = np.searchsorted(kept, words[:, c])
+    return words
+
+
+def _points(  # noqa: PLR0917
+    order: int,
+    dimension: int,
+    n_columns: int,
+    distance: int,
+    rng: np.random.Generator,
+    budget: Budget,
+) -> Ints | None:
+    """Points of which a hyperplane has few, as unions of orbits of various symmetries."""
+    plane = _hyperplane(order, dimension)
+    n = plane.size
+    most = n_columns - distance
+    # Averaging over the hyperplanes.
+    if int(plane.sum()) * n_columns > most * n:
+        return None
+    if n_columns == n:
+        return np.arange(n) if int(plane.sum()) <= most else None
+    for labels in _symmetries(n, order)[:_MAX_SYMMETRIES]:
+        sizes = np.bincount(labels)
+        # How often each hyperplane meets each orbit.
+        members = np.zeros((sizes.size, n), dtype=np.float64)
+        members[labels, np.arange(n)] = 1
+        transform = np.fft.rfft(plane.astype(np.float64))
+        meets = np.rint(np.fft.irfft(np.conj(np.fft.rfft(members, axis=1)) * transform, n, axis=1))
+        chosen = _choose(sizes, meets.astype(np.int32), n_columns, most, rng, budget)
+        if chosen is not None:
+            return np.flatnonzero(chosen[labels])
+        if budget.is_spent:
+            return None
+    return None
+
+
+def _symmetries(n: int, order: int) -> list[Ints]:
+    """Orbits of points under subgroups of the cycle and under multipliers, largest ones first.
+
+    A multiplier is a power of the characteristic; these permute the hyperplanes.
+    """
+    parts = prime_power(order)
+    p = parts[0] if parts else order
+    places = np.arange(n)
+    found: dict[bytes, Ints] = {}
+    for step in (s for s in range(1, n + 1) if n % s == 0):
+        multiplier = p % n
+        seen = {1 % n}
+        tried = [1]
+        while multiplier not in seen:
+            seen.add(multiplier)
+            tried.append(multiplier)
+            multiplier = multiplier * p % n
+        for factor in tried:
+            # The least place of an orbit stands for it.
+            least = places % step
+            image = least
+            for _ in range(len(tried)):
+                image = image * factor % step
+                least = np.minimum(least, image)
+            labels = np.unique(least, return_inverse=True)[1]
+            if labels.max() > 0:
+                found.setdefault(labels.tobytes(), labels)
+    return sorted(found.values(), key=lambda labels: int(labels.max()))
+
+
+def _choose(  # noqa: PLR0917
+    sizes: Ints,
+    meets: npt.NDArray[np.int32],
+    n_columns: int,
+    most: int,
+    rng: np.random.Generator,
+    budget: Budget,
+) -> Bools | None:
+    """Orbits that add up to the columns and that no hyperplane meets too often."""
+    start = _filling(sizes, n_columns, rng)
+    if start is None:
+        return None
+    chosen = start.astype(np.int8)
+    counts = (chosen.astype(np.int32) @ meets).astype(np.int32)
+    stream = np.array([rng.integers(2**63)], dtype=np.uint64)
+    done = _anneal_points(chosen, counts, sizes.astype(np.int32), meets, most, _MOVES, stream)
+    budget.spend(float(done) * meets.shape[1])
+    return chosen.astype(bool) if counts.max() <= most else None
+
+
+def _filling(sizes: Ints, total: int, rng: np.random.Generator) -> Bools | None:
+    """Random orbits whose sizes add up; None if no such sizes exist."""
+    kinds, counts = np.unique(sizes, return_counts=True)
+    # With which sizes, taken in a random order, each total can be reached.
+    order = rng.permutation(kinds.size)
+    reach: list[dict[int, int]] = [{0: 0}]
+    for i in order:
+        here: dict[int, int] = {}
+        for old in reach[-1]:
+            for number in range(int(counts[i]) + 1):
+                new = old + number * int(kinds[i])
+                if new > total:
+                    break
+                # Prefer many of the last size: fewest leftovers of the small ones.
+                here[new] = max(here.get(new, 0), number)
+        reach.append(here)
+    if total not in reach[-1]:
+        return None
+    chosen, left = np.zeros(sizes.size, dtype=bool), total
+    for place in range(order.size - 1, -1, -1):
+        number = reach[place + 1][left]
+        orbits = np.flatnonzero(sizes == kinds[order[place]])
+        chosen[rng.permutation(orbits)[:number]] = True
+        left -= number * int(kinds[order[place]])
+    return chosen
+
+
+@njit
+def _anneal_points(  # noqa: PLR0917  # numba takes arguments by position
+    chosen: npt.NDArray[np.int8],
+    counts: npt.NDArray[np.int32],
+    sizes: npt.NDArray[np.int32],
+    meets: npt.NDArray[np.int32],
+    most: int,
+    n_moves: int,
+    stream: npt.NDArray[np.uint64],
+) -> int:
+    """Exchange orbits of one size; return how many moves were made. Stops where all is well."""
+    n_orbits, n = meets.shape
+    energy = 0.0
+    for s in range(n):
+        over = counts[s] - most
+        if over > 0:
+            energy += over * over
+    for move in range(n_moves):
+        if energy < 0.5:
+            return move
+        temperature = _HOT * (_COLD / _HOT) ** (move / n_moves)
+        a = int(uniform(stream) * n_orbits)
+        b = int(uniform(stream) * n_orbits)
+        if chosen[a] == chosen[b] or sizes[a] != sizes[b]:
+            continue
+        out, into = (a, b) if chosen[a] else (b, a)
+        new = 0.0
+        for s in range(n):
+            over = counts[s] - meets[out, s] + meets[into, s] - most
+            if over > 0:
+                new += over * over
+        if new > energy and uniform(stream) >= np.exp((energy - new) / temperature):
+            continue
+        for s in range(n):
+            counts[s] += meets[into, s] - meets[out, s]
+        chosen[out], chosen[into] = 0, 1
+        energy = new
+    return n_moves
