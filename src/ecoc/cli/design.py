@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ecoc._exact import exact_text, exact_to_plain
+from ecoc._checks import exact_text, exact_to_plain
 from ecoc.cli._common import (
     EXIT_NOT_PROVED,
     EXIT_NOT_VERIFIED,

@@ -1,9 +1,14 @@
-"""Annealing of the rows inside blocks of columns, compiled.
+"""Annealing, compiled: rows inside blocks of two symbols, columns of symbols, difference matrices.
 
-The matrix stands in blocks of columns; which of a block's rows a class gets is free.
+Blocks: the matrix stands in blocks of columns; which of a block's rows a class gets is free.
 A move gives a class another row of one block: a spare one, or that of another class in
 exchange. Either way the class's entries change sign in some columns D of the block, so
 of the inner products of columns only those of a column in D with one outside D change.
+
+Columns of symbols: a group may act on the rows. Then only one column of each orbit of columns
+is held, pairs of rows come in orbits, and one distance stands for all pairs of an orbit. Without
+a group every pair is an orbit of its own. A column may be one that a subgroup only renames; then
+rows that the subgroup exchanges change their symbols together.
 """
 
 from __future__ import annotations
@@ -14,11 +19,291 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._numba import njit
-from ecoc._typing import Floats, Ints, Signs
+from ecoc._typing import Floats, Ints, Ints32, Signs
 
-__all__ = ["Best", "Deal", "Gram", "Heat", "Penalties", "anneal", "restore", "total_cost"]
+__all__ = [
+    "Best",
+    "Columns",
+    "Deal",
+    "Differences",
+    "Distances",
+    "Gram",
+    "Heat",
+    "Kinds",
+    "Penalties",
+    "Schedule",
+    "anneal_columns",
+    "anneal_deal",
+    "anneal_differences",
+    "restore",
+    "total_cost",
+    "uniform",
+]
+
 
 Stream = npt.NDArray[np.uint64]
+
+
+class Columns(NamedTuple):
+    """The columns: the symbol of each row, the rows of each symbol, and where each stands there.
+
+    `symbols` and `places` have shape (columns, k), `members` (columns, q, k) and `sizes`
+    (columns, q).
+    """
+
+    symbols: Ints32
+    places: Ints32
+    members: Ints32
+    sizes: Ints32
+
+
+class Kinds(NamedTuple):
+    """What each kind of column may change: the symbols of blocks of rows, all at once.
+
+    A subgroup sends a block around and renames symbols: `blocks` of shape (kinds, blocks, rows)
+    has the rows in this order, `lengths` how many they are, and `counts` how many blocks there
+    are. `turns` of shape (kinds, rows + 1, q) has what becomes of each symbol on the way.
+    `weights` says how many images of a column there are.
+    """
+
+    blocks: Ints32
+    lengths: Ints32
+    counts: Ints32
+    turns: Ints32
+    weights: Ints32
+
+
+class Distances(NamedTuple):
+    """For each orbit of pairs of rows, how often it lacks a separation.
+
+    `orbits` has shape (k, k); `lacks` and `factors` have an entry for each orbit: how many
+    separations of its pairs, over all columns, are missing (negative if there are more than
+    needed), and 1 / n^2, where n pairs share these.
+    """
+
+    orbits: Ints32
+    lacks: Ints32
+    factors: Floats
+
+
+class Differences(NamedTuple):
+    """A difference matrix, and how often each difference of two rows occurs.
+
+    `elements` has shape (columns, rows), `subtract` is the table of the group; `orbits`
+    of shape (rows, rows) are for ordered pairs; `counts` has a row for each orbit and a column
+    for each difference, `steps` what one occurrence adds, and `caps` how often each may occur.
+    """
+
+    elements: Ints
+    subtract: Ints
+    orbits: Ints
+    counts: Ints
+    steps: Ints
+    caps: Ints
+
+
+class Schedule(NamedTuple):
+    """How the temperature falls: from `hot` to `cold`, over `total` moves of which `done` are.
+
+    `changes` is the share of moves that give a block of rows another symbol, and so change the
+    sizes of groups.
+    """
+
+    hot: float
+    cold: float
+    total: int
+    done: int
+    changes: float
+
+
+@njit
+def uniform(stream: Stream) -> float:
+    """The next number of a stream, from 0 up to 1."""
+    # SplitMix64 (Steele, Lea & Flood 2014): a stream of its own, the same on every platform.
+    stream[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = stream[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    z ^= z >> np.uint64(31)
+    return float(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@njit
+def _shift(distances: Distances, orbit: int, separations: int) -> float:
+    """Let pairs of an orbit be separated more often; return what the energy changes by."""
+    old = distances.lacks[orbit]
+    new = old - separations
+    distances.lacks[orbit] = new
+    change = 0.0
+    if new > 0:
+        change += float(new) * float(new)
+    if old > 0:
+        change -= float(old) * float(old)
+    factor: float = distances.factors[orbit]
+    return change * factor
+
+
+@njit
+def _move(columns: Columns, distances: Distances, move: tuple[int, int, int], weight: int) -> float:
+    """Give row p another symbol in a column; return the change of the energy."""
+    c, p, v = move
+    u = columns.symbols[c, p]
+    change = 0.0
+    if u == v:
+        return change
+    # The last of its group takes the place of the row, which comes to the end of the other.
+    n, i = columns.sizes[c, u] - 1, columns.places[c, p]
+    last = columns.members[c, u, n]
+    columns.members[c, u, i] = last
+    columns.places[c, last] = i
+    columns.sizes[c, u] = n
+    for j in range(n):
+        change += _shift(distances, distances.orbits[p, columns.members[c, u, j]], weight)
+    n = columns.sizes[c, v]
+    for j in range(n):
+        change += _shift(distances, distances.orbits[p, columns.members[c, v, j]], -weight)
+    columns.members[c, v, n] = p
+    columns.places[c, p] = n
+    columns.sizes[c, v] = n + 1
+    columns.symbols[c, p] = v
+    return change
+
+
+@njit
+def _move_block(
+    columns: Columns, kinds: Kinds, distances: Distances, move: tuple[int, int, int, int]
+) -> float:
+    """Give the first row of a block a symbol, and the others what follows from it."""
+    c, g, b, v = move
+    change = 0.0
+    for i in range(kinds.lengths[g, b]):
+        row, symbol = kinds.blocks[g, b, i], kinds.turns[g, i, v]
+        change += _move(columns, distances, (c, row, symbol), kinds.weights[g])
+    return change
+
+
+@njit
+def anneal_columns(  # noqa: PLR0917  # numba takes arguments by position
+    columns: Columns,
+    kinds: Kinds,
+    of_columns: Ints32,
+    distances: Distances,
+    schedule: Schedule,
+    n_moves: int,
+    stream: Stream,
+    energies: Floats,
+    best: Ints32,
+) -> tuple[int, int]:
+    """Exchange symbols, and change some, for some moves; return how many, and of how many rows.
+
+    `of_columns` is the kind of each column, `energies` the present one and the least so far,
+    and `best` the symbols at that. Stops at energy 0.
+    """
+    n_columns, n_symbols = columns.sizes.shape
+    change_share = schedule.changes
+    energy = energies[0]
+    ratio = schedule.cold / schedule.hot
+    temperature = schedule.hot
+    rows = 0
+    for step in range(n_moves):
+        if energy < 0.5:
+            energies[0] = 0
+            return step, rows
+        if step % 256 == 0:
+            temperature = schedule.hot * ratio ** ((schedule.done + step) / schedule.total)
+        c = int(uniform(stream) * n_columns)
+        g = of_columns[c]
+        b = int(uniform(stream) * kinds.counts[g])
+        old = columns.symbols[c, kinds.blocks[g, b, 0]]
+        other = -1
+        if uniform(stream) < change_share:
+            new = int(uniform(stream) * n_symbols)
+        else:
+            other = int(uniform(stream) * kinds.counts[g])
+            new = columns.symbols[c, kinds.blocks[g, other, 0]]
+            if kinds.turns[g, kinds.lengths[g, other], old] != old:
+                continue
+        if old == new or kinds.turns[g, kinds.lengths[g, b], new] != new:
+            continue
+        rows += kinds.lengths[g, b]
+        change = _move_block(columns, kinds, distances, (c, g, b, new))
+        if other >= 0:
+            change += _move_block(columns, kinds, distances, (c, g, other, old))
+        # Sums of fractions come back to whole numbers but for rounding.
+        if change > 1e-6 and uniform(stream) >= np.exp(-change / temperature):
+            if other >= 0:
+                _move_block(columns, kinds, distances, (c, g, other, new))
+            _move_block(columns, kinds, distances, (c, g, b, old))
+            continue
+        energy = np.rint(energy + change)
+        if energy < energies[1]:
+            energies[1] = energy
+            best[:] = columns.symbols
+    energies[0] = energy
+    return n_moves, rows
+
+
+@njit
+def _count(differences: Differences, orbit: int, element: int, sign: int) -> int:
+    """Let a difference occur once more or once less; return what the energy changes by."""
+    old = differences.counts[orbit, element] - differences.caps[orbit]
+    new = old + sign * differences.steps[orbit]
+    differences.counts[orbit, element] += sign * differences.steps[orbit]
+    change = 0
+    if new > 0:
+        change += new * new
+    if old > 0:
+        change -= old * old
+    return change
+
+
+@njit
+def _replace(differences: Differences, c: int, i: int, new: int) -> int:
+    """Put an element in the place of another; return the change of the energy."""
+    elements, subtract, orbits = differences.elements, differences.subtract, differences.orbits
+    old = elements[c, i]
+    change = 0
+    for j in range(elements.shape[1]):
+        if j != i:
+            other = elements[c, j]
+            there, here = orbits[i, j], orbits[j, i]
+            change += _count(differences, there, subtract[old, other], -1)
+            change += _count(differences, there, subtract[new, other], 1)
+            change += _count(differences, here, subtract[other, old], -1)
+            change += _count(differences, here, subtract[other, new], 1)
+    elements[c, i] = new
+    return change
+
+
+@njit
+def anneal_differences(
+    differences: Differences, schedule: Schedule, n_moves: int, stream: Stream, energies: Ints
+) -> int:
+    """Replace elements for some moves; return how many were made. Stops at energy 0."""
+    n_columns, n_rows = differences.elements.shape
+    q = differences.subtract.shape[0]
+    energy = energies[0]
+    ratio = schedule.cold / schedule.hot
+    temperature = schedule.hot
+    for step in range(n_moves):
+        if energy == 0:
+            energies[0] = 0
+            return step
+        if step % 256 == 0:
+            temperature = schedule.hot * ratio ** ((schedule.done + step) / schedule.total)
+        c = int(uniform(stream) * n_columns)
+        i = int(uniform(stream) * n_rows)
+        old = differences.elements[c, i]
+        new = int(uniform(stream) * (q - 1))
+        if new >= old:
+            new += 1
+        change = _replace(differences, c, i, new)
+        if change > 0 and uniform(stream) >= np.exp(-change / temperature):
+            _replace(differences, c, i, old)
+            continue
+        energy += change
+    energies[0] = energy
+    return n_moves
 
 
 class Deal(NamedTuple):
@@ -56,17 +341,6 @@ class _Flips(NamedTuple):
     inside: Ints
     outside: Ints
     marked: npt.NDArray[np.bool_]
-
-
-@njit
-def _uniform(stream: Stream) -> float:
-    # SplitMix64 (Steele, Lea & Flood 2014): a stream of its own, the same on every platform.
-    stream[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = stream[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z ^= z >> np.uint64(31)
-    return float(z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @njit
@@ -166,7 +440,7 @@ def total_cost(gram: Gram, penalties: Penalties, k: int) -> float:
 
 
 @njit
-def anneal(  # noqa: PLR0917  # numba takes arguments by position
+def anneal_deal(  # noqa: PLR0917  # numba takes arguments by position
     deal: Deal,
     gram: Gram,
     penalties: Penalties,
@@ -190,10 +464,10 @@ def anneal(  # noqa: PLR0917  # numba takes arguments by position
     done = heat.done
     while done < heat.until and cost > 0.0:
         temperature = heat.hot * (1.0 - done / heat.work)
-        column = int(_uniform(stream) * length)
+        column = int(uniform(stream) * length)
         block = int(np.searchsorted(deal.starts, column, side="right")) - 1
-        i = n_fixed + int(_uniform(stream) * (k - n_fixed))
-        j = n_fixed + int(_uniform(stream) * (deal.n_rows[block] - n_fixed))
+        i = n_fixed + int(uniform(stream) * (k - n_fixed))
+        j = n_fixed + int(uniform(stream) * (deal.n_rows[block] - n_fixed))
         done += length
         if i == j:
             continue
@@ -202,7 +476,7 @@ def anneal(  # noqa: PLR0917  # numba takes arguments by position
         step = 2 if j >= k else 4
         change = _change(gram, penalties, deal.matrix[i], places, step)
         done += n_in * n_out
-        if change > 0.0 and _uniform(stream) >= np.exp(-change / temperature):
+        if change > 0.0 and uniform(stream) >= np.exp(-change / temperature):
             continue
         _apply(deal, gram, (block, i, j), places)
         cost += change

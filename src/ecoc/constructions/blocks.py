@@ -190,7 +190,9 @@ def _anneal_once(
     done = 0
     while done < work and best.costs[1] > 0 and not budget.is_late:
         heat = _annealing.Heat(_HOT, int(work), done, min(int(work), done + _LOOK))
-        after = _annealing.anneal(deal, gram, penalties, int(goal.one_sided), heat, stream, best)
+        after = _annealing.anneal_deal(
+            deal, gram, penalties, int(goal.one_sided), heat, stream, best
+        )
         budget.spend(after - done)
         done = after
     _annealing.restore(deal, best.order)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from ecoc._limits import Budget
 from ecoc._numba import njit
 from ecoc._typing import Ints
-from ecoc.constructions._symbol_annealing import uniform
+from ecoc.constructions._annealing import uniform
 from ecoc.constructions.fields import MAX_FIELD, galois_field, prime_power
 
 __all__ = ["linear_code", "linear_words"]

@@ -17,7 +17,7 @@ import numpy as np
 
 from ecoc._limits import Budget
 from ecoc._typing import Ints
-from ecoc.constructions import _symbol_annealing as kernels
+from ecoc.constructions import _annealing as kernels
 from ecoc.constructions.fields import galois_field, prime_power
 
 __all__ = [
@@ -239,7 +239,7 @@ def anneal_code(
     done = 0
     while done < n_moves and energies[0] and not budget.is_spent:
         schedule = kernels.Schedule(hot, _COLD, n_moves, done, changes)
-        made, rows = kernels.anneal(
+        made, rows = kernels.anneal_columns(
             columns,
             tables,
             of_columns,

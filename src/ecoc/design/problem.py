@@ -14,15 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import (
+    Exact,
     check_choice,
     check_class_sizes,
     check_enough_rows,
     check_int,
     check_matrix,
     check_number,
+    exact,
     listing,
 )
-from ecoc._exact import Exact, exact
 from ecoc.bounds import Bound, BoundProblem, best_bound
 from ecoc.bounds.problem import SymbolBoundProblem, exact_targets
 from ecoc.bounds.symbols import best_symbol_bound

@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import check_choice, printable
-from ecoc._exact import Exact, exact, exact_from_plain, exact_text, exact_to_plain
+from ecoc._checks import (
+    Exact,
+    check_choice,
+    exact,
+    exact_from_plain,
+    exact_text,
+    exact_to_plain,
+    printable,
+)
 from ecoc.bounds import (
     Bound,
     TargetBound,

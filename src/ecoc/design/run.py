@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, floor
 
-from ecoc._exact import Exact, exact
+from ecoc._checks import Exact, exact
 from ecoc.codes import Codebook
 from ecoc.design.problem import DesignProblem
 from ecoc.design.result import Certificate, Design, Stage

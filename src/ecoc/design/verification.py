@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ecoc._exact import Exact, exact_from_plain, exact_text
+from ecoc._checks import Exact, exact_from_plain, exact_text
 from ecoc._limits import check_deadline, deadline, seconds_left
 from ecoc.bounds import target_bound
 from ecoc.codes import Codebook

@@ -7,8 +7,12 @@ require("torch", extra="nn")
 
 from ecoc.robustness.certificates import Certification, Smoothing, certified_radii, certify
 from ecoc.robustness.columns import torch_columns
-from ecoc.robustness.correlation import AttackedCorrelation, adversarial_error_correlation
-from ecoc.robustness.evaluation import AttackProgress, evaluate_robustness
+from ecoc.robustness.evaluation import (
+    AttackedCorrelation,
+    AttackProgress,
+    adversarial_error_correlation,
+    evaluate_robustness,
+)
 from ecoc.robustness.models import View
 from ecoc.robustness.protocols import PROTOCOLS
 from ecoc.robustness.result import RobustnessResult

@@ -8,8 +8,7 @@ from ecoc.robustness.certificates.bounds import (
 )
 from ecoc.robustness.certificates.certify import certified_radii, certify
 from ecoc.robustness.certificates.crown import CrownBounds
-from ecoc.robustness.certificates.linear import LinearBounds
-from ecoc.robustness.certificates.rbf import RBFBounds
+from ecoc.robustness.certificates.linear import LinearBounds, RBFBounds
 from ecoc.robustness.result import Certification
 
 __all__ = [

@@ -34,8 +34,7 @@ from ecoc.robustness.certificates.decisions import (
     pairs_stand,
     rule_of,
 )
-from ecoc.robustness.certificates.linear import LinearBounds, linear_columns
-from ecoc.robustness.certificates.rbf import rbf_columns
+from ecoc.robustness.certificates.linear import LinearBounds, linear_columns, rbf_columns
 from ecoc.robustness.models import ModelAdapter, adapt
 from ecoc.robustness.result import Certification
 from ecoc.robustness.threat import Box, Norm, Region, check_epsilons

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ecoc.errors import InvalidInputError
-from ecoc.robustness.certificates.rbf import RBFBounds
+from ecoc.robustness.certificates.linear import RBFBounds
 from ecoc.robustness.threat import Region
 
 BOXES = [None, (0.0, 1.0)]
