@@ -166,3 +166,11 @@ def test_key_figures():
     }
     assert measures.shown_figures(digits(9, n_symbols=3))["min_eigenvalue"] == 0
     assert "min_eigenvalue" not in measures.shown_figures(one_vs_one(4))
+
+
+def test_the_distance_of_two_columns_is_the_least_over_all_names():
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        a, b = rng.integers(3, size=(2, 7))
+        assert measures.renaming_distance(a, b) == renaming_distance(a, b, 3)
+        assert measures.renaming_distance(b, a) == renaming_distance(a, b, 3)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._limits import check_deadline
-from ecoc._typing import Entries
+from ecoc._typing import Entries, Ints
 
 if TYPE_CHECKING:
     from ecoc.codes.codebook import Codebook
@@ -201,6 +201,19 @@ def renaming_distances(columns: Entries, n_symbols: int) -> npt.NDArray[np.int64
     return result
 
 
+def renaming_distance(first: Ints, second: Ints) -> int:
+    """Return how many classes must change their symbol to make one column of another, renamed.
+
+    Examples
+    --------
+    >>> renaming_distance(np.array([0, 0, 1, 1, 2]), np.array([2, 2, 0, 1, 1]))
+    1
+    """
+    q = int(max(first.max(), second.max())) + 1
+    table = np.bincount(first * q + second, minlength=q * q).reshape(q, q)
+    return first.size - _largest_matching(table)
+
+
 def min_renaming_distance(columns: Entries, n_symbols: int, *, at_least: int = 0) -> int | None:
     """The least distance of two different rows of `columns`, however their symbols are renamed.
 
@@ -254,7 +267,7 @@ def _matching_bounds(tables: npt.NDArray[np.floating]) -> npt.NDArray[np.int64]:
     return least
 
 
-def _largest_matching(table: npt.NDArray[np.floating]) -> int:
+def _largest_matching(table: npt.NDArray[np.floating] | Ints) -> int:
     from scipy.optimize import linear_sum_assignment
 
     return int(table[linear_sum_assignment(table, maximize=True)].sum())

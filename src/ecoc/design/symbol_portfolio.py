@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ecoc._limits import Budget
 from ecoc._typing import Ints
 from ecoc.codes import Codebook, Provenance, balanced_random
+from ecoc.codes.measures import renaming_distance
 from ecoc.design.problem import DesignProblem, balance_limit, group_differences
 from ecoc.design.programs.partitions import (
     MAX_PARTITIONS,
@@ -390,11 +391,9 @@ def _dealt(sizes: npt.NDArray[np.float64], q: int, generator: np.random.Generato
 
 
 def _fits(problem: DesignProblem, kept: list[Ints], column: Ints) -> bool:
-    from ecoc.design.symbol_search import column_distance
-
     if not _admitted(problem, column[None, :]).all():
         return False
-    return all(column_distance(column, other) >= problem.rho for other in kept)
+    return all(renaming_distance(column, other) >= problem.rho for other in kept)
 
 
 def _nearest(distances: Ints) -> tuple[int, int]:

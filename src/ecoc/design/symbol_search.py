@@ -17,12 +17,11 @@ from ecoc._limits import Budget
 from ecoc._typing import Ints
 from ecoc.bounds.problem import SymbolBoundProblem
 from ecoc.bounds.symbols import best_symbol_bound
+from ecoc.codes.measures import renaming_distance
 from ecoc.constructions.symbols import has_different_columns, least_distance
 
 __all__ = [
     "SymbolSearchResult",
-    "column_distance",
-    "least_column_distance",
     "search_symbols",
     "separate_columns",
 ]
@@ -137,41 +136,6 @@ def search_symbols(
     return SymbolSearchResult(best, reached, runs, time.monotonic() - began)
 
 
-def column_distance(first: npt.ArrayLike, second: npt.ArrayLike) -> int:
-    """Return how many classes must change their symbol to make one column of another.
-
-    Names of symbols do not count: the largest matching of the symbols of one column with
-    those of the other, by the classes that have both, is an assignment problem.
-
-    Examples
-    --------
-    >>> column_distance([0, 0, 1, 1, 2], [2, 2, 0, 1, 1])
-    1
-    """
-    from scipy.optimize import linear_sum_assignment
-
-    a, b = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
-    q = int(max(a.max(), b.max())) + 1
-    table = np.bincount(a * q + b, minlength=q * q).reshape(q, q)
-    rows, columns = linear_sum_assignment(table, maximize=True)
-    return int(a.size - table[rows, columns].sum())
-
-
-def least_column_distance(matrix: Ints) -> int:
-    """Return the least distance of two columns up to renaming; k for a single column.
-
-    Examples
-    --------
-    >>> least_column_distance(np.array([[0, 1], [0, 2], [1, 0], [1, 0]]))
-    1
-    """
-    n = matrix.shape[1]
-    return min(
-        (column_distance(matrix[:, i], matrix[:, j]) for i in range(n) for j in range(i)),
-        default=len(matrix),
-    )
-
-
 def separate_columns(
     matrix: Ints,
     min_column_distance: int,
@@ -204,7 +168,7 @@ def separate_columns(
     --------
     >>> matrix = np.array([[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 2], [2, 2, 2], [2, 2, 0]])
     >>> better = separate_columns(matrix[:, 1:], 2, random_state=0)
-    >>> least_column_distance(matrix[:, 1:]), least_column_distance(better)
+    >>> renaming_distance(*matrix[:, 1:].T), renaming_distance(*better.T)
     (3, 3)
     """
     rng = check_random_state(random_state)
@@ -216,7 +180,7 @@ def separate_columns(
     apart = np.full((n, n), k, dtype=np.int64)
     for i in range(n):
         for j in range(i):
-            apart[i, j] = apart[j, i] = column_distance(code[:, i], code[:, j])
+            apart[i, j] = apart[j, i] = renaming_distance(code[:, i], code[:, j])
     for _ in range(n_moves):
         least = apart.min()
         if n < 2 or least >= min_column_distance or spent.is_spent:
@@ -232,7 +196,7 @@ def separate_columns(
         change -= code[:, c, None] != code[:, c]
         if (rows + change + wanted * np.eye(k, dtype=np.int64)).min() < wanted:
             continue
-        new = np.array([column_distance(column, code[:, j]) for j in range(n)])
+        new = np.array([renaming_distance(column, code[:, j]) for j in range(n)])
         new[c] = k
         spent.spend(n)
         if (new.min(), -(new == new.min()).sum()) >= (
