@@ -1,6 +1,6 @@
 """What is asked of design_codebook in seconds and bytes, and what it takes.
 
-    python benchmarks/limits.py             # everything, about ten minutes
+    python benchmarks/limits.py             # everything, about a quarter of an hour
     python benchmarks/limits.py memory      # some sections
     python benchmarks/limits.py --smoke     # seconds: a case of each section
 
@@ -126,6 +126,29 @@ def programs(smoke: bool) -> list[bool]:
     ]
 
 
+def symbols(smoke: bool) -> list[bool]:
+    """More than two symbols, from 3 to 1,000 classes."""
+    sizes = [
+        (3, 3, 3),
+        (10, 14, 3),
+        (12, 16, 4),
+        (40, 34, 4),
+        (81, 60, 3),
+        (200, 46, 10),
+        (300, 60, 5),
+        (1000, 40, 4),
+        (1000, 128, 16),
+    ]
+    cases = [
+        {"k": k, "L": length, "n_symbols": q, "method": method, "time_limit": limit}
+        for k, length, q in (sizes[:1] if smoke else sizes)
+        for method, limit in (("auto", 1), ("auto", 10), ("search", 5))
+    ]
+    cases.append({"k": 40, "L": 30, "n_symbols": 5, "min_column_distance": 10, "time_limit": 5})
+    cases.append({"k": 9, "L": 14, "n_symbols": 3, "method": "integer-program", "time_limit": 5})
+    return [show(case) for case in (cases[:1] if smoke else cases)]
+
+
 def cold(smoke: bool) -> list[bool]:
     """Nothing is compiled yet."""
     kept = []
@@ -152,7 +175,9 @@ def memory(smoke: bool) -> list[bool]:
     return [show({**case, **limits}) for case in (cases[:1] if smoke else cases)]
 
 
-SECTIONS = {section.__name__: section for section in (hard, methods, programs, cold, memory)}
+SECTIONS = {
+    section.__name__: section for section in (hard, methods, programs, symbols, cold, memory)
+}
 
 
 def main() -> None:
