@@ -30,6 +30,7 @@ _LAZY = {
     "graphs": "ecoc.graphs",
     "report": "ecoc.report",
     "tables": "ecoc.tables",
+    "to_onnx": "ecoc.export:to_onnx",
 }
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "report",
     "robustness",
     "tables",
+    "to_onnx",
 ]
 
 

@@ -23,6 +23,7 @@ __all__ = ["main"]
         "data": "ecoc.cli.info:data",
         "fit": "ecoc.cli.fit:fit",
         "predict": "ecoc.cli.fit:predict",
+        "export": "ecoc.cli.info:export",
         "attack": "ecoc.cli.robustness:attack",
         "certify": "ecoc.cli.robustness:certify",
         "reproduce": "ecoc.cli.reproduce:reproduce",

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch.utils.data import DataLoader
 
 from ecoc.errors import InvalidInputError
 from ecoc.nn.training.objectives import Batch
 from ecoc.nn.training.settings import Augmentation, TrainingSettings
 
-__all__ = ["Batches", "TrainingData", "as_inputs", "find_range", "split_rows"]
+__all__ = ["Batches", "TrainingData", "as_inputs", "find_range", "read_loader", "split_rows"]
 
 _ORDER, _NOISE, _SPLIT = range(3)
 """What a random stream is for: streams of one seed never meet."""
@@ -106,6 +107,33 @@ def as_inputs(X: Any) -> npt.NDArray[np.float32]:  # noqa: N803
     if not np.isfinite(array).all():
         raise InvalidInputError("X must be finite; it has NaN or infinite values.")
     return array
+
+
+def read_loader(
+    loader: DataLoader[Any], labels: object = None
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """All inputs and labels of a loader of batches.
+
+    Examples
+    --------
+    >>> from torch.utils.data import TensorDataset
+    >>> data = TensorDataset(torch.arange(6.0).reshape(3, 2), torch.tensor([1, 0, 1]))
+    >>> read_loader(DataLoader(data, batch_size=2))[1]
+    array([1, 0, 1])
+    """
+    if labels is not None:
+        raise InvalidInputError("y must not be given with a DataLoader, whose batches have labels.")
+    inputs, targets = [], []
+    for batch in loader:
+        if not isinstance(batch, list | tuple) or len(batch) != 2:
+            raise InvalidInputError(
+                f"A DataLoader must give pairs of inputs and labels, not {type(batch).__name__}."
+            )
+        inputs.append(as_inputs(batch[0]))
+        targets.append(np.asarray(batch[1]))
+    if not inputs:
+        raise InvalidInputError("A DataLoader must give at least one batch.")
+    return np.concatenate(inputs), np.concatenate(targets)
 
 
 def find_range(
