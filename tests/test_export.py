@@ -29,7 +29,7 @@ from ecoc.codes import dense_random, one_vs_one
 from ecoc.errors import InvalidInputError, MissingDependencyError, UnsupportedError
 from ecoc.export import _Network, to_onnx
 from ecoc.multiclass import ECOCClassifier, KernelRidgeColumns
-from ecoc.multiclass.onnx import Graph
+from ecoc.multiclass.onnx import OperatorGraph
 from ecoc.tables import Feature, TableModel
 
 ort = pytest.importorskip("onnxruntime")
@@ -291,7 +291,7 @@ def test_networks_and_their_decoder_are_one_graph(network):
 def test_forms_of_scores_are_those_of_the_decoder_of_torch(normalise):
     logits = np.random.default_rng(0).normal(scale=3, size=(20, 6))
     for codebook in (dense_random(4, 6, random_state=0), one_vs_one(4)):
-        graph = Graph()
+        graph = OperatorGraph()
         found = _Network(_Coded(codebook), graph.input("z", np.float64, ["n", 6]), None)
         forms = [form for form in ecoc.nn.OUTPUTS if form != "log-soft"]
         outputs = {

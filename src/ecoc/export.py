@@ -20,7 +20,7 @@ from ecoc.multiclass import ECOCClassifier
 from ecoc.multiclass.columns import ScoreMethod, score_column
 from ecoc.multiclass.data import open_pipeline
 from ecoc.multiclass.decoders import Coupling, Learned, Soft
-from ecoc.multiclass.onnx import OPSETS, Answers, Graph, Value, decoded, softplus
+from ecoc.multiclass.onnx import OPSETS, Answers, OperatorGraph, Value, decoded, softplus
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -97,7 +97,7 @@ def to_onnx(model: Any, *, missing_columns: bool = False, probabilities: bool = 
             f"fit, or a network of ecoc.nn, not {type(last).__name__}."
         )
     _check_classifier(last)
-    graph = Graph()
+    graph = OperatorGraph()
     first = transformers[0] if transformers else last
     value = graph.input("X", np.float64, ["n_samples", int(first.n_features_in_)])
     for transformer in transformers:
@@ -134,7 +134,7 @@ def _check_classifier(model: ECOCClassifier) -> None:
         )
 
 
-def _presence(graph: Graph, n_columns: int) -> Value:
+def _presence(graph: OperatorGraph, n_columns: int) -> Value:
     missing = graph.input(
         "missing", bool, ["n_masks", n_columns], default=np.zeros((1, n_columns), dtype=bool)
     )
@@ -150,7 +150,7 @@ class _Classifier:
     present: Value | None
 
     @property
-    def graph(self) -> Graph:
+    def graph(self) -> OperatorGraph:
         return self.value.graph
 
     def answers(self, method: ScoreMethod) -> Answers:
@@ -657,7 +657,7 @@ def _network_model(model: Any, *, missing_columns: bool, probabilities: bool) ->
     coded = hasattr(model, "column_module")
     if missing_columns and not coded:
         raise InvalidInputError("missing_columns needs a model with a codebook.")
-    graph = Graph()
+    graph = OperatorGraph()
     shape = tuple(int(size) for size in model.inputs_.given)
     value = graph.input("X", np.float32, ["n_samples", *shape])
     module = model.column_module() if coded else model.as_module(output="logits")
@@ -675,7 +675,7 @@ class _Network:
     present: Value | None
 
     @property
-    def graph(self) -> Graph:
+    def graph(self) -> OperatorGraph:
         return self.outputs.graph
 
     def scores(self) -> Value:

@@ -19,7 +19,7 @@ from ecoc.multiclass.decoders import (
     Votes,
 )
 from ecoc.multiclass.decoders.probabilities import coupling_loss, smoothed
-from ecoc.multiclass.onnx import Answers, Graph, decoded
+from ecoc.multiclass.onnx import Answers, OperatorGraph, decoded
 
 ort = pytest.importorskip("onnxruntime")
 
@@ -66,7 +66,7 @@ def decoders_for(name):
 
 def session(name, decoders, *, mask):
     """All decoders side by side in one graph."""
-    matrix, graph = CODES[name], Graph()
+    matrix, graph = CODES[name], OperatorGraph()
     scores = graph.input("scores", np.float64, ["n", *scores_for(name).shape[1:]])
     present = None
     if mask:
@@ -132,7 +132,7 @@ def test_coupling_is_as_likely_as_that_of_the_decoder(name):
 
 
 def test_what_has_no_operators_is_named_with_what_has():
-    graph = Graph()
+    graph = OperatorGraph()
     answers = Answers(graph.input("scores", np.float64, ["n", 9]), CODES["binary"])
     for decoder in (InverseHamming(), SelfHealing()):
         with pytest.raises(UnsupportedError, match=f"{type(decoder).__name__} .* Hamming, Votes"):

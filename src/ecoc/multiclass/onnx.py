@@ -36,7 +36,7 @@ from ecoc.multiclass.decoders.probabilities import (
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto, TensorProto
 
-__all__ = ["OPSETS", "Answers", "Graph", "Value", "decoded", "softplus"]
+__all__ = ["OPSETS", "Answers", "OperatorGraph", "Value", "decoded", "softplus"]
 
 OPSETS = {"": 18, "ai.onnx.ml": 5}
 """The operators that are used: 5 has trees in double precision."""
@@ -55,13 +55,13 @@ class Value:
 
     Attributes
     ----------
-    graph : Graph
+    graph : OperatorGraph
         The graph.
     name : str
         Its name there.
     """
 
-    graph: Graph
+    graph: OperatorGraph
     name: str
 
     # Arrays then leave an operation to the value beside them.
@@ -126,12 +126,12 @@ class Value:
         return self.graph.op("Cast", self, to=self.graph.type_of(np.dtype(dtype)))
 
 
-class Graph:
+class OperatorGraph:
     """A graph of operators that is being written.
 
     Examples
     --------
-    >>> graph = Graph()
+    >>> graph = OperatorGraph()
     >>> x = graph.input("x", np.float64, ["rows", 2])
     >>> model = graph.model({"y": (2.0 * x + 1.0, np.float64, ["rows", 2])})
     >>> [node.op_type for node in model.graph.node]
@@ -299,7 +299,7 @@ class Answers:
     present: Value | None = None
 
     @property
-    def graph(self) -> Graph:
+    def graph(self) -> OperatorGraph:
         """The graph."""
         return self.scores.graph
 
@@ -369,7 +369,7 @@ def decoded(decoder: Decoder, answers: Answers) -> Value:
 
     Examples
     --------
-    >>> graph = Graph()
+    >>> graph = OperatorGraph()
     >>> scores = graph.input("scores", np.float64, ["rows", 2])
     >>> matrix = np.array([[1, 1], [1, -1], [-1, 1]])
     >>> best = graph.op("ArgMax", decoded(Hamming(), Answers(scores, matrix)), axis=1)
@@ -530,7 +530,8 @@ def _learned(decoder: Any, answers: Answers) -> Value:
         smoothed = _smoothed(answers.flat, answers.n_symbols)
         values = graph.op("Log", float(answers.n_symbols) * smoothed)
     coefficients = decoder.coefficients.reshape(len(decoder.coefficients), -1)
-    return answers.sums(values, coefficients) + decoder.intercepts
+    intercepts: Floats = decoder.intercepts
+    return answers.sums(values, coefficients) + intercepts
 
 
 # -------------------------------------------------------------------- coupling
