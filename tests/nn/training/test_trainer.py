@@ -10,8 +10,14 @@ from ecoc.nn import CodeDecoder, TrainingError
 from ecoc.nn.networks import ColumnEnsemble
 from ecoc.nn.networks.architectures import InputFormat, make_network
 from ecoc.nn.training.objectives import ClassObjective, ColumnObjective
-from ecoc.nn.training.settings import TrainingSettings
-from ecoc.nn.training.trainer import TrainingData, TrainingRecord, Unit, split_rows, train
+from ecoc.nn.training.trainer import (
+    TrainingData,
+    TrainingRecord,
+    TrainingSettings,
+    Unit,
+    split_rows,
+    train,
+)
 
 CODE = torch.tensor(TERNARY.tolist(), dtype=torch.float32)
 
