@@ -8,7 +8,7 @@ from tests.paper.made_up import attacked, measured, table1
 
 from ecoc.errors import InvalidInputError
 from ecoc.paper import PAPER_TABLES, Record, paper_table
-from ecoc.paper.figure_boundaries import pack
+from ecoc.paper.figures import pack
 from ecoc.paper.records import results_by_table
 from ecoc.report import reproduction_markdown, reproduction_page
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ecoc._version import __version__
+from ecoc import __version__
 from ecoc.cli._common import VerbGroup
 
 __all__ = ["main"]

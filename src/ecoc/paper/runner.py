@@ -13,8 +13,8 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from ecoc import __version__
 from ecoc._checks import check_int, check_number, require
-from ecoc._version import __version__
 from ecoc.datasets import DatasetNotFoundError
 from ecoc.errors import EcocError, InvalidInputError, MissingDependencyError
 from ecoc.paper.measuring import Workspace, silent
