@@ -24,6 +24,7 @@ __all__ = [
     "RecordForm",
     "Verdict",
     "check_rows",
+    "compare_accuracies",
     "figure_values",
     "first_or_not",
     "key_value",
@@ -430,6 +431,16 @@ def first_or_not(ours: float, best_other: float, *, noise: float = 0.0) -> str:
     if abs(ours - best_other) <= noise:
         return "open"
     return "holds" if ours > best_other else "fails"
+
+
+def compare_accuracies(
+    accuracies: Mapping[str, float], rivals: Sequence[str], *, noise: float
+) -> tuple[str, str]:
+    """Whether IP3 is more accurate than its rivals, and the sentence that lists everything."""
+    listed = ", ".join(f"{CODEBOOK_TITLES[c]} {a:.2f}" for c, a in accuracies.items())
+    best = max(accuracies[codebook] for codebook in rivals)
+    text = f"Accuracies in per cent: {listed}; differences below {noise:.1f} may be chance."
+    return first_or_not(accuracies["ip3"], best, noise=noise), text
 
 
 def check_rows(name: str, rows: Any, kind: type) -> None:

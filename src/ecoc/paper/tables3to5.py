@@ -35,6 +35,7 @@ from ecoc.paper.table import (
     PaperTable,
     RecordForm,
     Verdict,
+    compare_accuracies,
     first_or_not,
     side_by_side,
 )
@@ -315,11 +316,8 @@ def _judge_order(kernel: str, results: Results) -> Verdict:
     }
     if len(values) < len(PAPER_CODEBOOKS):
         return None
-    listed = ", ".join(f"{CODEBOOK_TITLES[c]} {a:.2f}" for c, a in values.items())
-    best = max(values[c] for c in ("dense", "sparse", "one-vs-all"))
     noise = 2 * results.error("accuracy", kernel=kernel, codebook="ip3")
-    text = f"Accuracies in per cent: {listed}; differences below {noise:.1f} may be chance."
-    return first_or_not(values["ip3"], best, noise=noise), text
+    return compare_accuracies(values, ("dense", "sparse", "one-vs-all"), noise=noise)
 
 
 def _judge_ties(results: Results) -> Verdict:
