@@ -174,7 +174,7 @@ class Workspace:
     data : path, optional
         The folder of data files.
     say : callable
-        Is told what goes on.
+        Called with a line about what goes on.
     """
 
     folder: Path

@@ -112,9 +112,9 @@ def reproduce(
     skip_missing : bool, default=False
         Record cells whose data or library is missing as skipped, instead of raising.
     progress : callable, optional
-        Is told of each cell that begins and ends.
+        Called with each cell as it begins and as it ends.
     say : callable, optional
-        Is told what goes on inside a cell.
+        Called with a line about what goes on inside a cell.
 
     Returns
     -------

@@ -385,7 +385,7 @@ def train(
         Where the state is kept after every epoch. What is there already is taken up: the
         result is that of an unbroken run.
     on_epoch : callable, optional
-        Is told the mean loss after every epoch.
+        Called with the mean loss after every epoch.
 
     Returns
     -------
