@@ -78,7 +78,7 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a solver said, and the columns it chose (its values are not kept)."""
+    """The result of a solver and the columns it chose; values of variables are not kept."""
 
     result: SolverResult
     columns: Ints | None
@@ -211,7 +211,7 @@ class _Report:
         return None
 
     def answer(self, termination: str) -> Answer:
-        """What is known of a job that did not come to its end."""
+        """The answer of a job that did not come to its end: its best solution and bound."""
         result = SolverResult(
             status=Status.UNKNOWN if self.columns is None else Status.FEASIBLE,
             x=None,

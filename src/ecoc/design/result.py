@@ -117,11 +117,11 @@ class Certificate:
 
     @classmethod
     def of_solver(cls, result: SolverResult, bound: Exact, formulation: str) -> Certificate:
-        """Put on record what a solver says."""
+        """Put on record the bound that a solver states."""
         return cls("solver", bound, _solver_facts(result, formulation))
 
     def confirmed_by(self, result: SolverResult, formulation: str) -> Certificate:
-        """Add the word of a second solver to that of the first."""
+        """Put the same bound of a second solver beside that of the first."""
         facts = {"first": dict(self.facts), "second": _solver_facts(result, formulation)}
         return Certificate("two-solvers", self.bound, facts)
 
@@ -321,7 +321,7 @@ def _solver_facts(result: SolverResult, formulation: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Stage:
-    """What one stage of a design gave.
+    """A stage of a design: its seconds, and the best codebook and bound after it.
 
     Attributes
     ----------

@@ -157,7 +157,7 @@ class DesignRun:
             self.cut = f"The stage {stage!r} was cut short by {causes[reason]}."
 
     def result(self) -> Design:
-        """What is known at the end."""
+        """The design at the end of the run."""
         if self.codebook is None:
             status = Status.UNKNOWN
         else:

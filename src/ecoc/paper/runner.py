@@ -50,7 +50,7 @@ class ReproductionProgress:
 
 @dataclass(frozen=True)
 class ReproductionCounts:
-    """What a run did.
+    """How many cells a run measured, kept, skipped, failed at and left.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ComparisonValue:
-    """A place of a comparison.
+    """A cell of a comparison: its text, how it sorts and how it looks.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ _SHORT = 24
 
 
 def side_by_side(*columns: FigureColumn) -> Callable[[Sequence[Record]], ComparisonTable]:
-    """What compares records by their keys and these figures.
+    """A comparison of records with the paper: their keys, then these figures.
 
     Examples
     --------
@@ -325,7 +325,7 @@ class RecordForm:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table or figure of the paper, with all that this package does about it.
+    """A table or figure of the paper: printed, measured, compared, judged and drawn.
 
     Attributes
     ----------
@@ -388,7 +388,7 @@ class PaperTable:
         return next((cell.figures for cell in self.printed if dict(cell.keys) == keys), None)
 
     def findings(self, results: Results) -> list[Finding]:
-        """What became of its claims."""
+        """The findings on its claims."""
         return [self._finding(claim, results) for claim in self.claims]
 
     def not_measured(self, results: Results) -> list[str]:

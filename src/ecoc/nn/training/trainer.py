@@ -315,7 +315,7 @@ class TrainingError(EcocError, RuntimeError):
 
 @dataclass(frozen=True)
 class Unit:
-    """What is trained by one loop.
+    """A network, or networks in a stack, that one loop trains.
 
     Attributes
     ----------
