@@ -34,6 +34,10 @@ def test_import_loads_numpy_and_nothing_heavier():
     assert not foreign
 
 
+def test_designs_are_read_without_a_compiler_or_a_solver():
+    assert not modules_after("import ecoc.design") & {"highspy", "numba", "sklearn", "torch"}
+
+
 def test_every_public_name_is_there():
     for name in ecoc.__all__:
         assert getattr(ecoc, name) is not None
