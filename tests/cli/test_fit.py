@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from sklearn.datasets import load_wine
-from tests.cli.verbs import ecoc
+from tests.cli.shell import ecoc
 
 from ecoc.cli.fit import LEARNER_NAMES, told_warnings
 from ecoc.multiclass.files import load_model

@@ -6,7 +6,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from tests.cli.verbs import ecoc
+from tests.cli.shell import ecoc
 from tests.multiclass.cases import blobs
 
 from ecoc.cli.robustness import certify
