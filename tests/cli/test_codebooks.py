@@ -143,6 +143,7 @@ def test_a_pipe_of_verbs():
         ("text", b"0  + + + 0 0 0"),
         ("json", b'{\n "format": "ecoc-codebook"'),
         ("csv", b"f1,f2"),
+        ("latex", b"% \\usepackage{booktabs}\n\\begin{tabular}{l*{6}{c}}"),
         ("html", b"<!doctype html>"),
         ("png", b"\x89PNG"),
     ],

@@ -17,6 +17,8 @@ def test_reproduce_then_report(tmp_path):
     told = json.loads(ecoc("report", results / "records.jsonl", "-o", page, "--json").stdout)
     assert told["records"] == 3
     assert ecoc("report", results, "-o", "-").stdout == page.read_text()
+    ecoc("report", results, "-o", tmp_path / "report.tex")
+    assert "12 & 24 & 12 & 12 & 0 &" in (tmp_path / "report.tex").read_text()
     assert "OPTIMAL" in ecoc("verify", results / "designs/table2-k12.json").stdout
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import click
@@ -155,13 +156,15 @@ def report(results: str, output: str, as_json: bool) -> None:
     """Show the records of 'ecoc reproduce' as one page, the paper's figures beside ours.
 
     RESULTS is the folder, or its records.jsonl. The page is HTML that needs no network, or
-    Markdown without pictures if FILE ends in .md; FILE - is standard output.
+    Markdown without pictures if FILE ends in .md, or the tables for LaTeX if it ends in .tex;
+    FILE - is standard output.
     """
     from ecoc.paper import read_records
-    from ecoc.report import reproduction_markdown, reproduction_page
+    from ecoc.report import reproduction_latex, reproduction_markdown, reproduction_page
 
     records = read_records(results)
-    write = reproduction_markdown if output.lower().endswith(".md") else reproduction_page
+    writers = {".md": reproduction_markdown, ".tex": reproduction_latex}
+    write = writers.get(PurePath(output).suffix.lower(), reproduction_page)
     page = write(records).encode()
     write_output(output, page)
     if output == "-":

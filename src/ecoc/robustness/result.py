@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._latex import booktabs, escaped
 from ecoc.errors import FileFormatError
 from ecoc.multiclass.diagnostics.plotting import figure_of, new_axes
 from ecoc.robustness.certificates.bounds import Smoothing
@@ -121,6 +122,13 @@ class Certification:
             "smoothing": None if self.smoothing is None else asdict(self.smoothing),
         }
 
+    def to_latex(self) -> str:
+        """The table that is printed, for LaTeX with the package booktabs."""
+        accuracy = self.certified_accuracy
+        title = "certified share" if accuracy is None else "certified accuracy"
+        columns = {title: self.certified_share if accuracy is None else accuracy}
+        return _latex_by_radius(self.epsilons, self.clean_accuracy, columns)
+
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the certified accuracy, or share, over the radius.
 
@@ -162,6 +170,19 @@ class Certification:
             f"<Certification of {len(self.predictions)} samples: {self.method}, "
             f"{self.decoding} decoding, {self.norm}, epsilons {list(self.epsilons)}>"
         )
+
+
+def _latex_by_radius(
+    epsilons: Sequence[float], clean: float | None, columns: Mapping[str, Sequence[float]]
+) -> str:
+    """A line for each radius, and one for radius 0, where every column has the clean accuracy."""
+    lines = [[r"$\epsilon$", *map(escaped, columns)]]
+    if clean is not None:
+        lines.append(["0", *([escaped(f"{100 * clean:.1f} %")] * len(columns))])
+    for i, epsilon in enumerate(epsilons):
+        cells = (escaped(f"{100 * values[i]:.1f} %") for values in columns.values())
+        lines.append([f"{epsilon:g}", *cells])
+    return booktabs(lines)
 
 
 _VERSION = 1
@@ -259,6 +280,26 @@ class RobustnessResult:
             return cls(**fields)
         except TypeError as error:
             raise FileFormatError(f"Not a robustness result: {error}.") from error
+
+    def to_latex(self) -> str:
+        r"""The table that is printed, for LaTeX with the package booktabs.
+
+        Examples
+        --------
+        >>> print(RobustnessResult((0.1,), 0.9, (0.5,)).to_latex(), end="")
+        % \usepackage{booktabs}
+        \begin{tabular}{lr}
+        \toprule
+        $\epsilon$ & attacked \\
+        \midrule
+        0 & 90.0 \% \\
+        0.1 & 50.0 \% \\
+        \bottomrule
+        \end{tabular}
+        """
+        columns = {"attacked": self.attacked, "paper": self.paper, "certified": self.certified}
+        shown = {name: values for name, values in columns.items() if values is not None}
+        return _latex_by_radius(self.epsilons, self.clean, shown)
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the accuracies over the radius, with a note where something casts doubt on them.
