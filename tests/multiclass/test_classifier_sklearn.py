@@ -11,7 +11,7 @@ from ecoc.multiclass import ECOCClassifier
 
 @parametrize_with_checks(
     [
-        ECOCClassifier(LogisticRegression()),
+        ECOCClassifier(),
         ECOCClassifier(LogisticRegression(), codebook="one-vs-rest", probabilities="normalised"),
         ECOCClassifier(DecisionTreeClassifier(random_state=0)),
         ECOCClassifier(SVC(), codebook="one-vs-one"),
