@@ -1,20 +1,8 @@
 import json
-import subprocess
-import sys
-from pathlib import Path
+
+from tests.cli.shell import ecoc
 
 from ecoc.paper import read_records
-
-ECOC = Path(sys.executable).with_name("ecoc")
-
-
-def ecoc(*arguments, expect=0):
-    result = subprocess.run(
-        [ECOC, *map(str, arguments)], capture_output=True, check=False, text=True
-    )
-    assert result.returncode == expect, result.stderr
-    assert "Traceback" not in result.stderr
-    return result
 
 
 def test_reproduce_then_report(tmp_path):

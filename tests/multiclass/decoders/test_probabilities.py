@@ -7,21 +7,22 @@ from tests.multiclass.cases import decodings, symbol_decodings
 from tests.strategies import binary_codebooks
 
 from ecoc.codes import balanced_random, one_vs_one, one_vs_rest
+from ecoc.errors import InvalidInputError
 from ecoc.multiclass.decoders import Coupling, LogLikelihood, Soft
-from ecoc.multiclass.decoders.probabilities import _Symbols, couple, coupling_loss, smoothed
+from ecoc.multiclass.decoders.probabilities import couple, coupling_loss, smoothed
 
 
 def sigmoid(values):
     return 1 / (1 + np.exp(-values))
 
 
-def brute_force(r, matrix):
+def brute_force(r, matrix, prior=0):
     """The least loss that a general-purpose optimiser finds from several starts."""
     k = len(matrix)
 
     def loss(theta):
         p = np.exp(theta - theta.max())
-        return float(coupling_loss([p / p.sum()], [r], matrix)[0])
+        return float(coupling_loss([p / p.sum()], [r], matrix, prior=prior)[0])
 
     starts = [np.zeros(k), *(3 * np.eye(k))]
     return min(minimize(loss, start, method="BFGS", options={"gtol": 1e-7}).fun for start in starts)
@@ -109,16 +110,16 @@ def test_coupling_decodes_scores_of_both_kinds():
 # ------------------------------------------------------- more than two symbols
 
 
-@settings(max_examples=40)
-@given(case=symbol_decodings(max_samples=1))
-def test_coupling_of_symbols_reaches_the_global_optimum(case):
+@settings(max_examples=30)
+@given(case=symbol_decodings(max_samples=1), prior=st.sampled_from([0, 0.5, 2]))
+def test_coupling_of_symbols_reaches_the_global_optimum(case, prior):
     code, probabilities = case
     r = smoothed(probabilities)
-    p = couple(r, code.matrix)
+    p = couple(r, code.matrix, prior=prior)
     assert p.sum(axis=1) == pytest.approx(1)
     assert (p >= 0).all()
-    found = coupling_loss(p, r, code.matrix)[0]
-    assert found <= brute_force(r[0], code.matrix) + 1e-4
+    found = coupling_loss(p, r, code.matrix, prior=prior)[0]
+    assert found <= brute_force(r[0], code.matrix, prior=prior) + 1e-4
 
 
 @given(case=decodings(max_samples=3, codes=binary_codebooks(5, 8)))
@@ -148,23 +149,61 @@ def test_probabilities_of_symbols_that_fit_a_distribution_give_it_back():
     assert couple(r, code.matrix, tolerance=1e-9, max_iter=20_000) == pytest.approx(truth, abs=2e-4)
 
 
-def test_steps_of_coupling_never_lower_the_likelihood(monkeypatch):
+@pytest.mark.parametrize("prior", [0, 0.5])
+def test_plain_steps_of_em_lead_to_what_coupling_finds(prior):
     code = balanced_random(10, 6, n_symbols=3, random_state=0)
     r = smoothed(np.random.default_rng(1).dirichlet(np.full(3, 0.3), size=(30, 6)))
-    losses, gains = [], _Symbols.gains
+    p = np.full((30, 10), 0.1)
+    for _ in range(20_000):
+        gains = np.full(p.shape, prior / 10) / p
+        for column, entries in enumerate(code.matrix.T):
+            shares = np.stack([p[:, entries == symbol].sum(axis=1) for symbol in range(3)], axis=1)
+            gains += (r[:, column] / shares)[:, entries]
+        p = np.maximum(p * gains / (6 + prior), 1e-12)
+    found = couple(r, code.matrix, prior=prior, tolerance=1e-8, max_iter=100_000)
+    assert found == pytest.approx(p, abs=1e-5)
+    losses = [coupling_loss(q, r, code.matrix, prior=prior) for q in (found, p)]
+    assert losses[0] == pytest.approx(losses[1], abs=1e-7)
 
-    def watched(self, p, said):
-        if len(p) == len(r):
-            losses.append(self.loss(p, said))
-        return gains(self, p, said)
 
-    monkeypatch.setattr(_Symbols, "gains", watched)
-    model_p = couple(r, code.matrix, tolerance=0, max_iter=40)
-    # Every fourth point is where a round of steps begins.
-    rounds = np.array(losses[::4])
-    assert len(rounds) == 10
-    assert (np.diff(rounds, axis=0) <= 1e-12).all()
-    assert (coupling_loss(model_p, r, code.matrix) <= rounds[-1] + 1e-12).all()
+def test_many_samples_are_coupled_as_each_of_them_is():
+    code = balanced_random(7, 5, n_symbols=3, random_state=0)
+    r = smoothed(np.random.default_rng(0).dirichlet(np.full(3, 0.3), size=(21, 5)))
+    alone = np.vstack([couple(row[None], code.matrix, prior=1) for row in r])
+    assert couple(r, code.matrix, prior=1).tolist() == alone.tolist()
+    assert couple(r[:0], code.matrix).shape == (0, 7)
+
+
+def test_a_prior_is_one_more_column_that_finds_all_classes_equally_probable():
+    code = balanced_random(6, 5, n_symbols=3, random_state=0)
+    r = smoothed(np.random.default_rng(2).dirichlet(np.full(3, 0.3), size=(4, 5)))
+    more = np.column_stack([code.matrix, np.arange(6)])
+    said = np.zeros((4, 6, 6))
+    said[:, :5, :3], said[:, 5] = r, 1 / 6
+    expected = couple(said, more, weights=[1, 1, 1, 1, 1, 0.7], tolerance=1e-8)
+    assert couple(r, code.matrix, prior=0.7, tolerance=1e-8) == pytest.approx(expected, abs=1e-6)
+
+
+def test_with_a_prior_no_class_is_ruled_out():
+    certain = np.zeros((1, 3, 3))
+    certain[:, :, 0] = 1
+    matrix = [[0, 0, 0], [1, 1, 1], [2, 2, 2], [1, 2, 0]]
+    assert couple(certain, matrix)[0, 1] < 1e-5
+    p = couple(certain, matrix, prior=1)[0]
+    # A class that no column is for keeps its part of the prior.
+    assert p[1] == pytest.approx(1 / (4 * (3 + 1)), abs=1e-3)
+    assert p.argmax() == 0
+
+
+@pytest.mark.parametrize("prior", [-1, np.nan, "much"])
+def test_a_prior_is_a_number_that_is_not_negative(prior):
+    with pytest.raises(InvalidInputError, match="prior must be"):
+        couple([[[0.5, 0.5, 0]]], [[0], [1]], prior=prior)
+
+
+def test_a_prior_is_for_symbols():
+    with pytest.raises(InvalidInputError, match="prior must be 0 for columns of two sides"):
+        couple([[0.5]], [[1], [-1]], prior=1)
 
 
 def test_weights_of_columns_count_in_the_coupling_of_symbols():

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "PairedDifference", "check_folds", "compare_on_folds"]
 
 Watch = Callable[[str, int, Any, npt.NDArray[np.intp]], object]
-"""Is told the name, the split, the fitted model and the rows that it was not trained on."""
+"""Called with the name, the split, the fitted model and the rows that it was not trained on."""
 
 
 @dataclass(frozen=True)
@@ -228,9 +228,9 @@ def compare_on_folds(
     random_state : int, optional
         Seeds the folds.
     progress : callable, optional
-        Is told the name of a classifier when it has done a split.
+        Called with the name of a classifier when it has done a split.
     watch : callable, optional
-        Is told the name, the number of the split, the fitted classifier and the rows that
+        Called with the name, the number of the split, the fitted classifier and the rows that
         were held out.
 
     Examples

@@ -3,7 +3,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from ecoc.paper.figure_correlation import where_pgd_ends
+from ecoc.paper.figures import where_pgd_ends
 from ecoc.paper.measuring import Workspace
 from ecoc.paper.tables6and7 import image_samples, setup_of, trained
 

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from ecoc.codes.measures import distances
 from ecoc.constructions.fields import prime_power
 from ecoc.constructions.hadamard import (
     cooper_wallis,
@@ -9,14 +8,12 @@ from ecoc.constructions.hadamard import (
     load_table,
     multiplier_subgroup,
     periodic_autocorrelation,
-    read_signs,
     t_sequences,
     tabulated_quadruple,
     tabulated_quadruples,
     turyn_type_sequences,
     williamson_quadruple,
 )
-from ecoc.constructions.patchwork import legendre_block, legendre_lengths
 from ecoc.errors import InvalidInputError
 
 
@@ -89,20 +86,6 @@ def test_tabulated_quadruples(order):
     total = np.array([periodic(f) for f in quadruple]).sum(axis=0)
     assert total[0] == 4 * order
     assert not total[1:].any()
-
-
-@pytest.mark.parametrize("length", sorted(legendre_lengths()))
-def test_legendre_pairs(length):
-    pair = [read_signs(text) for text in load_table()["legendre"][str(length)]]
-    total = np.array([periodic(s) for s in pair]).sum(axis=0)
-    assert (total[1:] == -2).all()
-    block = legendre_block(length)
-    row_distances = distances(block)
-    assert (row_distances[~np.eye(length, dtype=bool)] == length + 1).all()
-    # The table is kept for what these pairs do for columns.
-    column_distances = distances(np.ascontiguousarray(block.T), two_sided=True)
-    np.fill_diagonal(column_distances, length)
-    assert column_distances.min() >= length // 3
 
 
 def test_functions_that_do_not_fit_are_refused():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ecoc.errors import FileFormatError
-from ecoc.paper.figure_boundaries import pack, unpack
+from ecoc.paper.figures import pack, unpack
 
 
 def test_packed_arrays_come_back():

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from ecoc.errors import InvalidInputError
-from ecoc.nn.training.settings import SCHEDULES, TrainingSettings, find_device
+from ecoc.nn.training.trainer import SCHEDULES, TrainingSettings, find_device
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)

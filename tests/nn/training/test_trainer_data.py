@@ -7,8 +7,14 @@ from hypothesis import strategies as st
 from tests.nn.cases import digits
 
 from ecoc.errors import InvalidInputError
-from ecoc.nn.training.data import Batches, TrainingData, as_inputs, find_range, split_rows
-from ecoc.nn.training.settings import TrainingSettings
+from ecoc.nn.training.trainer import (
+    Batches,
+    TrainingData,
+    TrainingSettings,
+    as_inputs,
+    find_range,
+    split_rows,
+)
 
 CPU = torch.device("cpu")
 

@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 
 from ecoc.graphs import ConflictGraph, verify_cover
-from ecoc.graphs.structured import list_generators, place_shapes, table_shapes
-from ecoc.graphs.tables import CoverTable, load_tables
+from ecoc.graphs.structured import (
+    CoverTable,
+    list_generators,
+    load_tables,
+    place_shapes,
+    table_shapes,
+)
 
 ROOT = Path(__file__).parents[2]
 SHIPPED = [

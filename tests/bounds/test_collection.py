@@ -14,9 +14,7 @@ from ecoc.bounds import (
     averaging_bound,
     best_bound,
     check_bound,
-    check_separation_bound,
     parity_bound,
-    separation_bound,
 )
 
 # Optima with distinct columns where theory for any columns says one more.
@@ -90,29 +88,6 @@ def test_balance_lowers_the_row_distance():
     assert best_bound(BoundProblem(6, 12, (6, 0, 0))).value == 2
     assert best_bound(BoundProblem(6, 12, (0, 0, 0))).value == 0
     assert best_bound(BoundProblem(6, 12, (0, 0, 10))).value == 6
-
-
-@pytest.mark.parametrize(
-    ("k", "one_sided", "two_sided"),
-    [
-        (10, 4, 3),
-        (11, 4, 3),
-        (12, 5, 4),
-        (13, 5, 4),
-        (14, 6, 5),
-        (15, 6, 5),
-        (16, 7, 6),
-        (17, 7, 6),
-        (18, 8, 7),
-    ],
-)
-def test_largest_separations_at_two_columns_per_class(k, one_sided, two_sided):
-    wanted = k + k % 2
-    for separation, expected in (("one-sided", one_sided), ("two-sided", two_sided)):
-        bound = separation_bound(k, 2 * k, separation, min_row_distance=wanted)
-        assert bound.value == expected
-        found = check_separation_bound(k, 2 * k, separation, bound, min_row_distance=wanted)
-        assert found == []
 
 
 @given(binary_codebooks())

@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,17 +13,7 @@ from tests.bounds.oracle import (
     uses_only,
 )
 
-from ecoc.bounds import (
-    BoundProblem,
-    all_bounds,
-    best_bound,
-    check_bound,
-    check_separation_bound,
-    check_target_bound,
-    pair_bound,
-    separation_bound,
-    target_bound,
-)
+from ecoc.bounds import BoundProblem, all_bounds, best_bound, check_bound, pair_bound
 
 SEPARATIONS = ("two-sided", "one-sided", "literal")
 
@@ -95,42 +84,3 @@ def test_no_codebook_of_admissible_columns_exceeds_a_bound(data):
     for bound in all_bounds(problem):
         assert bound.value >= optimum(k, n_columns, allowed)
         assert check_bound(problem, bound) == []
-
-
-@pytest.mark.parametrize("separation", SEPARATIONS)
-@pytest.mark.parametrize("k", [3, 4, 5])
-def test_no_columns_are_separated_more(k, separation):
-    _, sizes, distances = every_codebook(k)
-    for n_columns in range(2, 1 << (k - 1)):
-        for wanted in (None, *range(1, 9)):
-            enough = sizes == n_columns
-            if wanted is not None:
-                enough &= distances.min(axis=0) >= wanted
-            reached = [
-                rho
-                for rho in range(1, k)
-                if (enough & is_separated(k, rho, separation, n_columns)).any()
-            ]
-            bound = separation_bound(k, n_columns, separation, min_row_distance=wanted)
-            assert bound.value >= max(reached, default=0)
-            found = check_separation_bound(k, n_columns, separation, bound, min_row_distance=wanted)
-            assert found == []
-
-
-@given(
-    st.integers(2, 5),
-    st.integers(1, 15),
-    st.lists(st.integers(0, 40), min_size=10, max_size=10),
-    st.sampled_from([1, 2, 3, 4]),
-)
-@settings(max_examples=60, deadline=None)
-def test_no_codebook_comes_nearer_to_targets(k, n_columns, numerators, denominator):
-    targets = np.zeros((k, k))
-    targets[np.triu_indices(k, 1)] = numerators[: k * (k - 1) // 2]
-    targets = (targets + targets.T) / denominator
-    _, sizes, distances = every_codebook(k)
-    wanted = targets[np.triu_indices(k, 1)]
-    deviations = np.abs(distances - wanted[:, None]).sum(axis=0)[sizes <= n_columns]
-    bound = target_bound(n_columns, targets)
-    assert bound.value <= deviations.min() + 1e-9
-    assert check_target_bound(n_columns, targets, bound) == []
