@@ -98,7 +98,7 @@ class LinkToApi(SphinxPostTransform):
 
     def run(self, **_: Any) -> None:
         """Look at every piece of code in the text of a guide."""
-        if self.env.docname.startswith("api/"):
+        if self.env.docname.startswith("api/generated/"):
             return
         pages = self._pages()
         seen = set()
