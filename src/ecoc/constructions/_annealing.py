@@ -82,8 +82,7 @@ class Distances(NamedTuple):
     separations of its pairs, over all columns, are missing (negative if there are more than
     needed), and 1 / n^2, where n pairs share these. `pairs` has the pairs of rows in the order
     of orbits, and `starts` where each orbit begins. The first `n_close[0]` of `close` are the
-    orbits that lack something, and `places` says where in this list an orbit is. If `exact`,
-    separations that are not needed cost as much as those that are missing.
+    orbits that lack something, and `places` says where in this list an orbit is.
     """
 
     orbits: Ints32
@@ -94,7 +93,6 @@ class Distances(NamedTuple):
     close: Ints32
     places: Ints32
     n_close: Ints32
-    exact: bool
 
 
 class Differences(NamedTuple):
@@ -145,9 +143,6 @@ def _shift(distances: Distances, orbit: int, separations: int) -> float:
     old = distances.lacks[orbit]
     new = old - separations
     distances.lacks[orbit] = new
-    factor: float = distances.factors[orbit]
-    if distances.exact:
-        return float(new - old) * float(new + old) * factor
     change = 0.0
     if new > 0:
         change += float(new) * float(new)
@@ -165,6 +160,7 @@ def _shift(distances: Distances, orbit: int, separations: int) -> float:
             distances.close[i] = last
             distances.places[last] = i
             distances.n_close[0] = n
+    factor: float = distances.factors[orbit]
     return change * factor
 
 
@@ -286,6 +282,33 @@ def anneal_columns(  # noqa: PLR0917  # numba takes arguments by position
 
 
 @njit
+def _rename_block(
+    columns: Columns, kinds: Kinds, distances: Distances, move: tuple[int, int, int, int]
+) -> float:
+    """Move a block where separations that are not needed cost as much as those that are missing.
+
+    Groups are not kept, only symbols.
+    """
+    c, g, b, v = move
+    symbols, weight, change = columns.symbols[c], kinds.weights[g], 0.0
+    for i in range(kinds.lengths[g, b]):
+        p, new = kinds.blocks[g, b, i], kinds.turns[g, i, v]
+        old = symbols[p]
+        if old == new:
+            continue
+        symbols[p] = new
+        for r in range(symbols.shape[0]):
+            if r == p or (symbols[r] != old and symbols[r] != new):
+                continue
+            orbit = distances.orbits[p, r]
+            before = distances.lacks[orbit]
+            after = before - weight if symbols[r] == old else before + weight
+            distances.lacks[orbit] = after
+            change += float(after - before) * float(after + before) * distances.factors[orbit]
+    return change
+
+
+@njit
 def walk_columns(  # noqa: PLR0917  # numba takes arguments by position
     columns: Columns,
     kinds: Kinds,
@@ -313,11 +336,11 @@ def walk_columns(  # noqa: PLR0917  # numba takes arguments by position
         # Blocks of one length, so that groups keep their sizes.
         if old == new or kinds.lengths[g, b] != kinds.lengths[g, other]:
             continue
-        change = _move_block(columns, kinds, distances, (c, g, b, new))
-        change += _move_block(columns, kinds, distances, (c, g, other, old))
+        change = _rename_block(columns, kinds, distances, (c, g, b, new))
+        change += _rename_block(columns, kinds, distances, (c, g, other, old))
         if change > 1e-6 and uniform(stream) >= np.exp(-change / temperature):
-            _move_block(columns, kinds, distances, (c, g, other, new))
-            _move_block(columns, kinds, distances, (c, g, b, old))
+            _rename_block(columns, kinds, distances, (c, g, other, new))
+            _rename_block(columns, kinds, distances, (c, g, b, old))
             continue
         key = 0
         for orbit in range(distances.lacks.shape[0]):

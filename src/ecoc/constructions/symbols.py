@@ -55,7 +55,7 @@ _MAX_SPARE_ROWS, _MAX_SPARE_COLUMNS, _MAX_FIXED = 4, 4, 3
 _TIGHT, _MAX_CYCLES, _MAX_FACTORS = 0.1, 2, 12
 """Multipliers are tried where averaging leaves less over, for so few cycles of rows, and if
 they have so few powers."""
-_MAX_MATCHED, _N_MATCHED, _MATCHED_MOVES = 26, 6, 300_000
+_MAX_MATCHED, _N_MATCHED, _MATCHED_MOVES = 26, 3, 300_000
 """Halves are matched for so few orbits of pairs, with so many symmetries, for so many moves."""
 _WORTH, _LARGE = 0.012, 40
 """What each element of a symmetry is worth, in distances, up to how many."""

@@ -38,7 +38,9 @@ _CHUNK = 1 << 15
 """Moves between two looks at the clock."""
 _WARM = 2.0
 """The temperature at which halves wander."""
-_MAX_EXTRAS, _MATCHES = 100, 10
+_MAX_EXTRAS, _MATCHES = 30, 5
+_LOOKUP = 10
+"""What it costs to look for a key, in distances of pairs."""
 
 
 @dataclass(frozen=True)
@@ -368,31 +370,36 @@ def match_halves(
         for part, goal in zip(parts, (wanted, distance * counts - wanted), strict=True)
     ]
     # Keys add up as lacks do.
-    sums = [-int(key) for key in np.array(extras) @ factors]
-    for _ in range(-(-n_moves // _CHUNK)):
+    sums = -(np.array(extras) @ factors)
+    for chunk in range(-(-n_moves // _CHUNK)):
         if budget.is_spent:
             return None
         for half in halves:
             half.walk(factors)
             budget.spend(2 * _CHUNK * rotation.n_rows)
-        keys, others = halves[0].keys, halves[1].keys
-        places = np.argsort(others, kind="stable")
-        for total in sums:
-            needed = np.array(total % 2**64, dtype=np.uint64).astype(np.int64) - keys
-            at = np.minimum(np.searchsorted(others, needed, sorter=places), others.size - 1)
-            for i in np.flatnonzero(others[places[at]] == needed)[:_MATCHES]:
-                matrix = np.concatenate(
-                    [
-                        halves[0].replay(int(i), factors),
-                        halves[1].replay(int(places[at[i]]), factors),
-                    ],
-                    axis=1,
-                )
-                if (matrix[:, None] != matrix).sum(axis=2)[
-                    np.triu_indices(len(matrix), 1)
-                ].min() >= distance:
+        # Looking for pairs takes longer and longer: only when there are twice as many.
+        if chunk & (chunk + 1) == 0:
+            budget.spend(float(_LOOKUP * sums.size * halves[0].keys.size))
+            for i, j in _pairs(halves[0].keys, halves[1].keys, sums):
+                places = (halves[0].replay(i, factors), halves[1].replay(j, factors))
+                matrix = np.concatenate(places, axis=1)
+                if all(
+                    (matrix[:x] != row).sum(axis=1).min() >= distance
+                    for x, row in enumerate(matrix)
+                    if x
+                ):
                     return matrix
     return None
+
+
+def _pairs(keys: Ints, others: Ints, sums: Ints) -> list[tuple[int, int]]:
+    """Some places of keys that add up to one of the sums."""
+    order, found = np.argsort(others, kind="stable"), []
+    for total in sums if others.size else ():
+        at = np.minimum(np.searchsorted(others, total - keys, sorter=order), others.size - 1)
+        hits = np.flatnonzero(others[order[at]] == total - keys)
+        found += [(int(i), int(order[at[i]])) for i in hits[:_MATCHES]]
+    return found[:_MATCHES]
 
 
 def _extras(counts: Ints, total: int) -> list[Ints]:
@@ -450,7 +457,7 @@ class _Half:
             columns,
             tables,
             of_columns,
-            _distances(orbits, counts, lacks, exact=True),
+            _distances(orbits, counts, lacks),
             _WARM,
             _CHUNK,
             self.stream,
@@ -498,9 +505,7 @@ def _turns(rotation: Rotation, kind: Kind) -> Ints:
     return kind.turns_of(rotation)
 
 
-def _distances(
-    orbits: Ints, counts: Ints, lacks: Ints, *, exact: bool = False
-) -> kernels.Distances:
+def _distances(orbits: Ints, counts: Ints, lacks: Ints) -> kernels.Distances:
     """What each orbit of pairs lacks, and which orbits lack something."""
     pairs = np.stack(np.triu_indices(len(orbits), 1), axis=1)
     order = np.argsort(orbits[pairs[:, 0], pairs[:, 1]], kind="stable")
@@ -517,7 +522,6 @@ def _distances(
         close,
         places,
         np.array([lacking.size], dtype=np.int32),
-        exact,
     )
 
 
