@@ -52,6 +52,8 @@ _SHARE = 0.5
 _JOINING = 0.15
 """How much of what is left is for two codes side by side."""
 _MAX_SPARE_ROWS, _MAX_SPARE_COLUMNS, _MAX_FIXED = 4, 4, 3
+_MAX_IMAGES = 2e7
+"""Images of pairs of rows under a symmetry."""
 _TIGHT, _MAX_CYCLES, _MAX_FACTORS = 0.1, 2, 12
 """Multipliers are tried where averaging leaves less over, for so few cycles of rows, and if
 they have so few powers."""
@@ -176,6 +178,7 @@ class _Workshop:
         self.budget = budget
         self.known: dict[tuple[int, int, int], Made | None] = {}
         self.misses: dict[tuple[int, int], tuple[int, Made]] = {}
+        self.rounds: dict[tuple[int, int, int], tuple[int, list[_Try]]] = {}
 
     def code(self, k: int, length: int, distance: int, *, light: bool = True) -> Made | None:
         """A code of different columns with a least distance, and how it was made."""
@@ -191,7 +194,7 @@ class _Workshop:
 
     def search(self, k: int, length: int, distance: int) -> Made | None:
         """Anneal with symmetries, as long as there is time and work."""
-        return self._symmetric(k, length, distance, _ROUNDS)
+        return self._symmetric(k, length, distance, len(_ROUNDS))
 
     def _note(self, matrix: Ints, method: str) -> None:
         """Keep a code of less than the wanted distance if none better is known."""
@@ -215,7 +218,7 @@ class _Workshop:
         if made is None:
             made = self._structured(k, length, distance)
         if made is None:
-            made = self._symmetric(k, length, distance, _ROUNDS[: 1 if light else 2])
+            made = self._symmetric(k, length, distance, 1 if light else 2)
         if made is None:
             made = self._joined(k, length, distance)
         if made is None and not light:
@@ -312,17 +315,20 @@ class _Workshop:
                 best, least = matrix, energy
         return best, least
 
-    def _symmetric(
-        self, k: int, length: int, distance: int, rounds: tuple[tuple[int, int], ...]
-    ) -> Made | None:
+    def _symmetric(self, k: int, length: int, distance: int, n_rounds: int) -> Made | None:
         """Anneal with symmetries, with some rows or columns more, which are then dropped.
 
-        After each round the symmetries that came nearest get more time.
+        After each round the symmetries that came nearest get more time. Rounds that were made
+        before are not made again, but for the last one.
         """
         if self.budget.is_spent:
             return None
-        tries = [_plain(k, length), *self._symmetries(k, length, distance)]
-        for n_moves, n_tries in rounds:
+        key = k, length, distance
+        if key not in self.rounds:
+            self.rounds[key] = 0, [_plain(k, length), *self._symmetries(k, length, distance)]
+        done, tries = self.rounds[key]
+        for number in range(min(done, len(_ROUNDS) - 1), n_rounds):
+            n_moves, n_tries = _ROUNDS[number]
             results = []
             for trial in tries[:n_tries]:
                 spare = trial.n_columns - length
@@ -336,8 +342,11 @@ class _Workshop:
                 if cut is not None:
                     self._note(cut, method)
                 results.append((energy, trial))
+            if self.budget.is_spent:
+                return None
             tries = [trial for _, trial in sorted(results, key=lambda item: item[0])]
-            if n_moves == _ROUNDS[0][0] and len(rounds) > 1:
+            self.rounds[key] = number + 1, tries
+            if number == 0 and n_rounds > 1:
                 made = self._matched(tries, k, length, distance)
                 if made is not None:
                     return made
@@ -369,13 +378,18 @@ class _Workshop:
         """The symmetries whose averaging bound leaves room, the most promising first."""
         found = {}
         for rows in self._row_numbers(k, length, distance):
-            for n in range(length, length + _MAX_SPARE_COLUMNS + 1):
+            far = rows > k + _MAX_SPARE_ROWS
+            for n in range(length, length + (0 if far else _MAX_SPARE_COLUMNS) + 1):
                 wanted = (distance + n - length) * comb(rows, 2)
                 room = n * balanced_separation(rows, self.q) - wanted
-                if room < 0:
+                if room < 0 or self.budget.is_late:
                     continue
                 for rotation in _rotations(rows, tight=room < _TIGHT * comb(rows, 2)):
-                    if rows > k + _MAX_SPARE_ROWS and rotation.size < rows - 1:
+                    # With many rows more only large symmetries are worth a try, and with
+                    # large ones for many rows it takes long to begin.
+                    if far and rotation.size < rows - 1:
+                        continue
+                    if rotation.size * rows**2 > _MAX_IMAGES or self.budget.is_late:
                         continue
                     for doubt in _DOUBTS:
                         kinds, separated = self._kinds(rotation, n, doubt)
@@ -391,7 +405,7 @@ class _Workshop:
         most = k
         while most < 2 * k and self._bound(most + 1, length) >= distance:
             most += 1
-        return sorted({*range(k, k + _MAX_SPARE_ROWS + 1), most})
+        return sorted({*range(k, min(k + _MAX_SPARE_ROWS, most) + 1), most})
 
     def _kinds(self, rotation: Rotation, n: int, doubt: float) -> tuple[tuple[Kind, ...], int]:
         """Kinds of columns, n in all, that separate most pairs, and how many they separate.
