@@ -196,29 +196,35 @@ class Kind:
         >>> symbols.tolist(), separated
         ([0, 2, 0], 12)
         """
-        blocks, turns = self.blocks(rotation), self.turns(n_symbols)
-        lengths = np.array([block.size for block in blocks])
-        # What each symbol adds to the sizes of groups, for each length.
-        added = {
-            int(n): np.array([np.bincount(turns[:n, u], minlength=n_symbols) for u in turns[0]])
-            for n in set(lengths)
-        }
-        allowed = {n: np.flatnonzero(turns[n] == turns[0]) for n in added}
-        if any(not symbols.size for symbols in allowed.values()):
-            return None
-        best: tuple[Ints, int] | None = None
-        for order in (np.argsort(lengths, kind="stable"), np.argsort(-lengths, kind="stable")):
-            sizes = np.zeros(n_symbols, dtype=np.int64)
-            symbols = np.zeros(lengths.size, dtype=np.int64)
-            for i in order:
-                n = int(lengths[i])
-                new = sizes + added[n][allowed[n]]
-                least = int(np.argmin((new * new).sum(axis=1)))
-                symbols[i], sizes = allowed[n][least], new[least]
-            separated = comb(rotation.n_rows, 2) - sum(comb(int(size), 2) for size in sizes)
-            if best is None or separated > best[1]:
-                best = symbols, separated
-        return best
+        dealt = _balanced(rotation, self, n_symbols)
+        return None if dealt is None else (dealt[0].copy(), dealt[1])
+
+
+@lru_cache(maxsize=1024)
+def _balanced(rotation: Rotation, kind: Kind, n_symbols: int) -> tuple[Ints, int] | None:
+    blocks, turns = kind.blocks(rotation), kind.turns(n_symbols)
+    lengths = np.array([block.size for block in blocks])
+    # What each symbol adds to the sizes of groups, for each length.
+    added = {
+        int(n): np.array([np.bincount(turns[:n, u], minlength=n_symbols) for u in turns[0]])
+        for n in set(lengths)
+    }
+    allowed = {n: np.flatnonzero(turns[n] == turns[0]) for n in added}
+    if any(not symbols.size for symbols in allowed.values()):
+        return None
+    best: tuple[Ints, int] | None = None
+    for order in (np.argsort(lengths, kind="stable"), np.argsort(-lengths, kind="stable")):
+        sizes = np.zeros(n_symbols, dtype=np.int64)
+        symbols = np.zeros(lengths.size, dtype=np.int64)
+        for i in order:
+            n = int(lengths[i])
+            new = sizes + added[n][allowed[n]]
+            least = int(np.argmin((new * new).sum(axis=1)))
+            symbols[i], sizes = allowed[n][least], new[least]
+        separated = comb(rotation.n_rows, 2) - sum(comb(int(size), 2) for size in sizes)
+        if best is None or separated > best[1]:
+            best = symbols, separated
+    return best
 
 
 def anneal_code(
@@ -530,8 +536,11 @@ def _drawn(rotation: Rotation, kind: Kind, q: int, rng: np.random.Generator) -> 
     dealt = kind.balanced(rotation, q)
     if dealt is None:
         raise ValueError("rows that stay need a symbol that stays")
+    symbols = dealt[0]
+    if kind.order == 1:
+        return rng.permutation(symbols)
     turns, blocks = kind.turns(q), kind.blocks(rotation)
-    lengths, symbols = np.array([block.size for block in blocks]), dealt[0]
+    lengths = np.array([block.size for block in blocks])
     # Blocks of one length exchange what they have.
     for length in np.unique(lengths):
         places = np.flatnonzero(lengths == length)
