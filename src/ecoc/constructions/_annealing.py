@@ -138,6 +138,35 @@ def uniform(stream: Stream) -> float:
 
 
 @njit
+def deal_blocks(lengths: Ints, order: Ints, turns: Ints, sizes: Ints, symbols: Ints) -> bool:
+    """Give the first row of each block a symbol, in an order, such that groups stay even.
+
+    `lengths` are those of blocks, and `turns` says what becomes of each symbol within a block;
+    at its end it must be the same again. Fills `symbols` and adds to `sizes`, those of groups;
+    False if a block finds no symbol.
+    """
+    for b in order:
+        best, least = -1, 0
+        for v in range(turns.shape[1]):
+            if turns[lengths[b], v] != v:
+                continue
+            cost = 0
+            for i in range(lengths[b]):
+                sizes[turns[i, v]] += 1
+                cost += sizes[turns[i, v]]
+            for i in range(lengths[b]):
+                sizes[turns[i, v]] -= 1
+            if best < 0 or cost < least:
+                best, least = v, cost
+        if best < 0:
+            return False
+        symbols[b] = best
+        for i in range(lengths[b]):
+            sizes[turns[i, best]] += 1
+    return True
+
+
+@njit
 def _shift(distances: Distances, orbit: int, separations: int) -> float:
     """Let pairs of an orbit be separated more often; return what the energy changes by."""
     old = distances.lacks[orbit]

@@ -54,7 +54,7 @@ _JOINING = 0.15
 _MAX_SPARE_ROWS, _MAX_SPARE_COLUMNS, _MAX_FIXED = 4, 4, 3
 _MAX_IMAGES = 2e7
 """Images of pairs of rows under a symmetry."""
-_TIGHT, _MAX_CYCLES, _MAX_FACTORS = 0.1, 2, 12
+_TIGHT, _MAX_CYCLES, _MAX_FACTORS = 0.1, 1, 12
 """Multipliers are tried where averaging leaves less over, for so few cycles of rows, and if
 they have so few powers."""
 _MAX_MATCHED, _N_MATCHED, _MATCHED_MOVES = 26, 3, 300_000

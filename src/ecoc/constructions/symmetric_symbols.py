@@ -154,16 +154,11 @@ class Kind:
         [[0], [1, 4], [2, 3], [5]]
         """
         shift = rotation.order // self.order if self.factor == 1 else 0
-        image, blocks = rotation.image(self.factor, shift), []
-        seen = np.zeros(rotation.n_rows, dtype=bool)
-        for first in range(rotation.n_rows):
-            if not seen[first]:
-                block = [first]
-                while (row := int(image[block[-1]])) != first:
-                    block.append(row)
-                seen[block] = True
-                blocks.append(np.array(block))
-        return blocks
+        return list(_blocks(rotation, self.factor, shift))
+
+    def lengths(self, rotation: Rotation) -> Ints:
+        """Return how many rows each block has."""
+        return np.array([block.size for block in self.blocks(rotation)])
 
     def turns_of(self, rotation: Rotation) -> Ints:
         """Return one element of the group for each image of a column, as where it sends rows.
@@ -200,31 +195,34 @@ class Kind:
         return None if dealt is None else (dealt[0].copy(), dealt[1])
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def _balanced(rotation: Rotation, kind: Kind, n_symbols: int) -> tuple[Ints, int] | None:
-    blocks, turns = kind.blocks(rotation), kind.turns(n_symbols)
-    lengths = np.array([block.size for block in blocks])
-    # What each symbol adds to the sizes of groups, for each length.
-    added = {
-        int(n): np.array([np.bincount(turns[:n, u], minlength=n_symbols) for u in turns[0]])
-        for n in set(lengths)
-    }
-    allowed = {n: np.flatnonzero(turns[n] == turns[0]) for n in added}
-    if any(not symbols.size for symbols in allowed.values()):
-        return None
+    lengths, turns = kind.lengths(rotation), kind.turns(n_symbols)
     best: tuple[Ints, int] | None = None
-    for order in (np.argsort(lengths, kind="stable"), np.argsort(-lengths, kind="stable")):
+    for sign in (1, -1):
         sizes = np.zeros(n_symbols, dtype=np.int64)
         symbols = np.zeros(lengths.size, dtype=np.int64)
-        for i in order:
-            n = int(lengths[i])
-            new = sizes + added[n][allowed[n]]
-            least = int(np.argmin((new * new).sum(axis=1)))
-            symbols[i], sizes = allowed[n][least], new[least]
-        separated = comb(rotation.n_rows, 2) - sum(comb(int(size), 2) for size in sizes)
+        order = np.argsort(sign * lengths, kind="stable")
+        if not kernels.deal_blocks(lengths, order, turns, sizes, symbols):
+            return None
+        separated = comb(rotation.n_rows, 2) - int((sizes * (sizes - 1) // 2).sum())
         if best is None or separated > best[1]:
             best = symbols, separated
     return best
+
+
+@lru_cache(maxsize=256)
+def _blocks(rotation: Rotation, factor: int, shift: int) -> tuple[Ints, ...]:
+    image, blocks = rotation.image(factor, shift).tolist(), []
+    seen = [False] * rotation.n_rows
+    for first in range(rotation.n_rows):
+        if not seen[first]:
+            block = [first]
+            while (row := image[block[-1]]) != first:
+                block.append(row)
+                seen[row] = True
+            blocks.append(np.array(block))
+    return tuple(blocks)
 
 
 def anneal_code(
@@ -437,7 +435,7 @@ class _Half:
         self.symbols = np.array([_drawn(rotation, kind, q, rng) for kind in kinds])
         self.stream = np.array([rng.integers(2**63)], dtype=np.uint64)
         self.keys: Ints = np.zeros(0, dtype=np.int64)
-        self.starts: list[tuple[int, Ints, Ints]] = []
+        self.starts: list[tuple[int, Ints, kernels.Stream]] = []
 
     def walk(self, factors: Ints) -> None:
         """Go on for some moves, and keep the keys."""
@@ -540,7 +538,7 @@ def _drawn(rotation: Rotation, kind: Kind, q: int, rng: np.random.Generator) -> 
     if kind.order == 1:
         return rng.permutation(symbols)
     turns, blocks = kind.turns(q), kind.blocks(rotation)
-    lengths = np.array([block.size for block in blocks])
+    lengths = kind.lengths(rotation)
     # Blocks of one length exchange what they have.
     for length in np.unique(lengths):
         places = np.flatnonzero(lengths == length)
