@@ -134,7 +134,7 @@ def search_symbols(
                 break
             # A near miss is better than nothing where the time is over.
             near = least_distance(matrix)
-            if near > reached:
+            if near > max(reached, at_least - 1):
                 best, reached = matrix, near
         if found is not None:
             best, reached = found, goal
