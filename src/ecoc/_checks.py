@@ -254,6 +254,17 @@ def check_class_sizes(class_sizes: Sequence[int], n_classes: int) -> tuple[int, 
     return sizes
 
 
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun, in the plural where it needs it.
+
+    Examples
+    --------
+    >>> counted(1, "column"), counted(1200, "class", "classes")
+    ('1 column', '1200 classes')
+    """
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
+
+
 def listing(items: Sequence[object], limit: int = 5) -> str:
     """Join the first few items for a message, and count the rest."""
     shown = ", ".join(str(item) for item in items[:limit])
