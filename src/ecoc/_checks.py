@@ -145,8 +145,8 @@ def check_enough_columns(n_classes: int, n_columns: int, n_different: int) -> No
     """Refuse more columns than there are different ones."""
     if n_columns > n_different:
         raise InfeasibleError(
-            f"{n_classes} classes have only {n_different} different columns; n_columns is "
-            f"{n_columns}. Ask for at most {n_different}."
+            f"{n_classes} classes have only {counted(n_different, 'different column')}; n_columns "
+            f"is {n_columns}. Ask for at most {n_different}."
         )
 
 
@@ -170,8 +170,8 @@ def check_enough_rows(n_classes: int, n_columns: int, n_symbols: int = 2) -> Non
     if n_columns < fewest:
         symbols = "+1 and -1" if n_symbols == 2 else f"{n_symbols} symbols"
         raise InfeasibleError(
-            f"{n_columns} columns of {symbols} give only {n_symbols**n_columns} different rows "
-            f"for {n_classes} classes. Ask for at least {fewest} columns."
+            f"{counted(n_columns, 'column')} of {symbols} can give only {n_symbols**n_columns} "
+            f"different rows for {n_classes} classes. Ask for at least {fewest} columns."
         )
 
 

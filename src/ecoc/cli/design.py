@@ -378,11 +378,19 @@ def _present(found: Design, output: str | None, *, as_json: bool) -> None:
         click.echo()
         click.echo(found.verdict)
         for note in found.notes:
-            talk(f"note: {note}")
+            talk(f"note: {note}{_seconds_of(note, found)}")
         if is_verbose():
             for stage in found.stages:
                 best = exact_text(stage.objective)
                 talk(f"{stage.name}: {stage.seconds:.2f} s, best {best}, {stage.note}")
+
+
+def _seconds_of(note: str, found: Design) -> str:
+    """How long the integer program worked, which the file of a design does not say."""
+    from ecoc.design.run import OUT_OF_WORK
+
+    worked = [stage.seconds for stage in found.stages if "work limit" in stage.note]
+    return f" It stopped after {worked[-1]:.0f} s." if note == OUT_OF_WORK and worked else ""
 
 
 def _export(problem: DesignProblem, formulation: str, path: str) -> None:

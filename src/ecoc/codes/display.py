@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._checks import counted
 from ecoc.codes.measures import FIGURE_TITLES, shown_figures
 from ecoc.codes.validation import entry_names
 
@@ -62,7 +63,7 @@ _RESET = "\033[0m"
 def summary(codebook: Codebook) -> str:
     """One line: the size and, where they are cheap to know, the distances."""
     k, length = codebook.matrix.shape
-    parts = [f"{k} classes x {length} column{'s' if length != 1 else ''}"]
+    parts = [f"{k} classes x {counted(length, 'column')}"]
     if codebook.n_symbols > 2:
         parts.append(f"{codebook.n_symbols} symbols")
     elif not codebook.is_binary:
@@ -159,7 +160,8 @@ def html(codebook: Codebook) -> str:
     title = escape(codebook.name or "Codebook")
     return (
         '<div class="ecoc-codebook" style="font-family:system-ui,sans-serif;line-height:1.4">'
-        f'<p style="margin:0 0 .5em"><strong>{title}</strong>: {k} classes x {length} columns</p>'
+        f'<p style="margin:0 0 .5em"><strong>{title}</strong>: {k} classes x '
+        f"{counted(length, 'column')}</p>"
         f'<div style="display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start">'
         f"{''.join(drawings)}{_figures_table(codebook)}</div></div>"
     )
