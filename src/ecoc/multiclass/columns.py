@@ -233,10 +233,11 @@ def column_scores(
     """
     try:
         if groups is not None:
-            asked = enumerate(zip(estimators, groups, strict=True))
+            inputs = _inputs(estimators, X, method)
+            asked = enumerate(zip(estimators, inputs, groups, strict=True))
             calls = (
-                (column, score_symbols, learner, X, method, symbols, n_symbols)
-                for column, (learner, symbols) in asked
+                (column, score_symbols, learner, features, method, symbols, n_symbols)
+                for column, (learner, features, symbols) in asked
             )
             of_columns = in_parallel(
                 _score, calls, n_jobs=n_jobs, verbose=verbose, prefer="threads"
@@ -300,6 +301,44 @@ def score_method(estimator: Any, *, probability: bool = False, n_symbols: int = 
         if hasattr(estimator, method):
             return method
     return "predict"
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """Features that a tree need not check and convert again."""
+
+    features: npt.NDArray[np.float32]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.features.shape
+
+
+def _inputs(learners: Sequence[Any], X: Any, method: ScoreMethod) -> list[Any]:
+    """The features for each learner: of trees the first checks them for all.
+
+    For a small tree the check takes most of the time.
+    """
+    trees = method == "predict_proba" and all(
+        type(learner).__name__ in _TREES and type(learner).__module__.startswith("sklearn.tree.")
+        for learner in learners
+    )
+    if not trees or not isinstance(X, np.ndarray) or X.dtype.kind != "f" or len(learners) < 2:
+        return [X] * len(learners)
+    with np.errstate(over="ignore"):  # the first tree says so better
+        checked = _Checked(np.ascontiguousarray(X, dtype=np.float32))
+    return [X, *[checked] * (len(learners) - 1)]
+
+
+_TREES = {"DecisionTreeClassifier", "ExtraTreeClassifier"}
+
+
+def _answer(learner: Any, X: Any, method: ScoreMethod) -> Floats:
+    if isinstance(X, _Checked):
+        asked = learner.predict_proba(X.features, check_input=False)
+    else:
+        asked = getattr(learner, method)(X)
+    return np.asarray(asked, dtype=np.float64)
 
 
 def _score(column: int, score: Callable[..., Floats], *asked: Any) -> Floats:
@@ -555,7 +594,7 @@ def score_symbols(
     n = n_samples(X)
     seen = np.asarray(getattr(learner, "classes_", np.arange(len(groups))))
     result = np.zeros((n, n_symbols))
-    values = np.asarray(getattr(learner, method)(X), dtype=np.float64)
+    values = _answer(learner, X, method)
     if method == "predict_proba":
         if values.shape != (n, len(seen)):
             raise InvalidInputError(

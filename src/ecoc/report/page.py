@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from ecoc._version import __version__
+from ecoc import __version__
 from ecoc.errors import InvalidInputError
 
 if TYPE_CHECKING:

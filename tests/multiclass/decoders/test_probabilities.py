@@ -6,22 +6,23 @@ from scipy.optimize import minimize
 from tests.multiclass.cases import decodings, symbol_decodings
 from tests.strategies import binary_codebooks
 
-from ecoc.codes import balanced_random, one_vs_one, one_vs_rest
+from ecoc.codes import one_vs_one, one_vs_rest
+from ecoc.errors import InvalidInputError
 from ecoc.multiclass.decoders import Coupling, LogLikelihood, Soft
-from ecoc.multiclass.decoders.probabilities import _Symbols, couple, coupling_loss, smoothed
+from ecoc.multiclass.decoders.probabilities import couple, coupling_loss, smoothed
 
 
 def sigmoid(values):
     return 1 / (1 + np.exp(-values))
 
 
-def brute_force(r, matrix):
+def brute_force(r, matrix, prior=0):
     """The least loss that a general-purpose optimiser finds from several starts."""
     k = len(matrix)
 
     def loss(theta):
         p = np.exp(theta - theta.max())
-        return float(coupling_loss([p / p.sum()], [r], matrix)[0])
+        return float(coupling_loss([p / p.sum()], [r], matrix, prior=prior)[0])
 
     starts = [np.zeros(k), *(3 * np.eye(k))]
     return min(minimize(loss, start, method="BFGS", options={"gtol": 1e-7}).fun for start in starts)
@@ -109,16 +110,16 @@ def test_coupling_decodes_scores_of_both_kinds():
 # ------------------------------------------------------- more than two symbols
 
 
-@settings(max_examples=40)
-@given(case=symbol_decodings(max_samples=1))
-def test_coupling_of_symbols_reaches_the_global_optimum(case):
+@settings(max_examples=30)
+@given(case=symbol_decodings(max_samples=1), prior=st.sampled_from([0, 0.5, 2]))
+def test_coupling_of_symbols_reaches_the_global_optimum(case, prior):
     code, probabilities = case
     r = smoothed(probabilities)
-    p = couple(r, code.matrix)
+    p = couple(r, code.matrix, prior=prior)
     assert p.sum(axis=1) == pytest.approx(1)
     assert (p >= 0).all()
-    found = coupling_loss(p, r, code.matrix)[0]
-    assert found <= brute_force(r[0], code.matrix) + 1e-4
+    found = coupling_loss(p, r, code.matrix, prior=prior)[0]
+    assert found <= brute_force(r[0], code.matrix, prior=prior) + 1e-4
 
 
 @given(case=decodings(max_samples=3, codes=binary_codebooks(5, 8)))
@@ -136,54 +137,15 @@ def test_two_symbols_are_coupled_as_two_sides_are(case):
         assert p == pytest.approx(same, abs=1e-3)
 
 
-def test_probabilities_of_symbols_that_fit_a_distribution_give_it_back():
-    code = balanced_random(12, 8, n_symbols=4, random_state=0)
-    assert code.min_eigenvalue > 0
-    truth = np.random.default_rng(0).dirichlet(np.ones(12), size=40)
-    columns = [
-        [truth[:, code.matrix[:, column] == symbol].sum(axis=1) for symbol in range(4)]
-        for column in range(8)
-    ]
-    r = np.array(columns).transpose(2, 0, 1)
-    assert couple(r, code.matrix, tolerance=1e-9, max_iter=20_000) == pytest.approx(truth, abs=2e-4)
+@pytest.mark.parametrize("prior", [-1, np.nan, "much"])
+def test_a_prior_is_a_number_that_is_not_negative(prior):
+    with pytest.raises(InvalidInputError, match="prior must be"):
+        couple([[[0.5, 0.5, 0]]], [[0], [1]], prior=prior)
 
 
-def test_steps_of_coupling_never_lower_the_likelihood(monkeypatch):
-    code = balanced_random(10, 6, n_symbols=3, random_state=0)
-    r = smoothed(np.random.default_rng(1).dirichlet(np.full(3, 0.3), size=(30, 6)))
-    losses, gains = [], _Symbols.gains
-
-    def watched(self, p, said):
-        if len(p) == len(r):
-            losses.append(self.loss(p, said))
-        return gains(self, p, said)
-
-    monkeypatch.setattr(_Symbols, "gains", watched)
-    model_p = couple(r, code.matrix, tolerance=0, max_iter=40)
-    # Every fourth point is where a round of steps begins.
-    rounds = np.array(losses[::4])
-    assert len(rounds) == 10
-    assert (np.diff(rounds, axis=0) <= 1e-12).all()
-    assert (coupling_loss(model_p, r, code.matrix) <= rounds[-1] + 1e-12).all()
-
-
-def test_weights_of_columns_count_in_the_coupling_of_symbols():
-    matrix = np.array([[0, 0], [1, 1], [2, 2]])
-    r = np.array([[[0.6, 0.3, 0.1], [0.1, 0.3, 0.6]]])
-    assert couple(r, matrix, weights=[1, 0]) == pytest.approx(np.array([[0.6, 0.3, 0.1]]), abs=1e-4)
-    assert couple(r, matrix, weights=[3, 1]) == pytest.approx(
-        np.array([[0.475, 0.3, 0.225]]), abs=1e-4
-    )
-
-
-def test_symbols_that_no_class_has_say_nothing():
-    matrix = np.array([[0, 1], [3, 1], [3, 2]])
-    r = np.array([[[0.2, 0.7, 0.0, 0.1], [0.9, 0.05, 0.05, 0.0]]])
-    kept = np.array([[[2 / 3, 1 / 3], [0.5, 0.5]]])
-    p = couple(r, matrix)
-    # Columns then count by what they leave to the symbols of the classes.
-    same = couple(kept, [[0, 0], [1, 0], [1, 1]], weights=[0.3, 0.1])
-    assert p == pytest.approx(same, abs=1e-4)
+def test_a_prior_is_for_symbols():
+    with pytest.raises(InvalidInputError, match="prior must be 0 for columns of two sides"):
+        couple([[0.5]], [[1], [-1]], prior=1)
 
 
 def test_zeros_of_single_trees_rule_nothing_out():

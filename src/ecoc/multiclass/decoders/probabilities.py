@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int, check_number
-from ecoc._typing import Floats
+from ecoc._typing import Floats, Ints
 from ecoc._workers import one_thread_for
+from ecoc.errors import InvalidInputError
 from ecoc.multiclass.decoders.base import CHUNK, Decoder, symbol_indicator, symbol_sums
 
 __all__ = [
@@ -35,10 +36,21 @@ _SMOOTHING = 0.02
 Without it the zeros that single trees are so fond of would decide everything.
 """
 
-_SYMBOL_TOLERANCE = 1e-3
+_PRIOR = 0.5
+"""How many columns' worth of doubt symbols are coupled with, see `prior` of :func:`couple`.
+
+Columns that are too sure of themselves, such as fully grown trees, rule most classes out. Half a
+column of doubt brought the mean log loss of trees from 4.6 to 2.2 on the sets of
+`benchmarks/many_class.py` and from 1.6 to 1.1 on seven others, and lowered that of naive Bayes
+and nearest neighbours; a whole column is a little better for trees and worse for boosting, whose
+columns doubt enough. The accuracy is the same within 0.2 points.
+"""
+
+_SYMBOL_TOLERANCE = 1e-2
 """With many columns of many symbols the last digits take most of the time.
 
-On 100 classes and columns probabilities are then within 0.004 of the optimum.
+On 100 classes and 12 columns probabilities are then within 0.04 of the optimum, on ten classes
+within 0.01; the log loss is the same within 0.01, and so is the accuracy.
 """
 
 
@@ -152,8 +164,8 @@ class Coupling(Decoder):
         return couple(centred + 0.5, matrix)
 
     def symbol_scores(self, probabilities: Floats, matrix: Floats) -> Floats:
-        """Probabilities, from those of symbols moved by 2 % towards equal ones."""
-        return couple(smoothed(probabilities), matrix, tolerance=_SYMBOL_TOLERANCE)
+        """Probabilities, from those of symbols moved by 2 % towards equal ones, with a prior."""
+        return couple(smoothed(probabilities), matrix, prior=_PRIOR, tolerance=_SYMBOL_TOLERANCE)
 
 
 def couple(
@@ -161,6 +173,7 @@ def couple(
     matrix: npt.ArrayLike,
     *,
     weights: npt.ArrayLike | None = None,
+    prior: float = 0.0,
     max_iter: int = 1000,
     tolerance: float = 1e-6,
 ) -> Floats:
@@ -179,6 +192,9 @@ def couple(
         The codebook; its entries are the symbols 0 to n_symbols - 1 if those are given.
     weights : array of shape (n_columns,), optional
         How much each column counts; all alike by default.
+    prior : float, default=0
+        The weight of one further column that has a symbol for each class and finds them all
+        equally probable; for probabilities of symbols. With it no class is ruled out.
     max_iter : int, default=1000
         The most steps.
     tolerance : float, default=1e-6
@@ -210,19 +226,21 @@ def couple(
     """
     check_int("max_iter", max_iter, minimum=1)
     check_number("tolerance", tolerance, minimum=0)
+    check_number("prior", prior, minimum=0)
     code = np.asarray(matrix, dtype=np.float64)
     r = np.clip(np.asarray(probabilities, dtype=np.float64), _SMALLEST, 1 - _SMALLEST)
     share = np.ones(code.shape[1]) if weights is None else np.asarray(weights, dtype=np.float64)
     result = np.empty((len(r), len(code)))
-    model, r = _model(code, r, share)
-    with one_thread_for(min(len(r), CHUNK), len(code), r.shape[1]):
-        for start in range(0, len(r), CHUNK):
-            part = slice(start, start + CHUNK)
-            result[part] = model.solve(r[part], max_iter, tolerance)
+    model, r = _model(code, r, share, prior)
+    for start in range(0, len(r), CHUNK):
+        part = slice(start, start + CHUNK)
+        result[part] = model.solve(r[part], max_iter, tolerance)
     return result
 
 
-def coupling_loss(p: npt.ArrayLike, probabilities: npt.ArrayLike, matrix: npt.ArrayLike) -> Floats:
+def coupling_loss(
+    p: npt.ArrayLike, probabilities: npt.ArrayLike, matrix: npt.ArrayLike, *, prior: float = 0.0
+) -> Floats:
     """What :func:`couple` minimises: the negative log-likelihood of each sample.
 
     Examples
@@ -232,7 +250,7 @@ def coupling_loss(p: npt.ArrayLike, probabilities: npt.ArrayLike, matrix: npt.Ar
     """
     code = np.asarray(matrix, dtype=np.float64)
     r = np.clip(np.asarray(probabilities, dtype=np.float64), _SMALLEST, 1 - _SMALLEST)
-    model, r = _model(code, r, np.ones(code.shape[1]))
+    model, r = _model(code, r, np.ones(code.shape[1]), prior)
     return model.loss(np.asarray(p, dtype=np.float64), r)
 
 
@@ -260,50 +278,8 @@ class _Model(ABC):
         """The negative log-likelihood of each sample."""
 
     @abstractmethod
-    def gains(self, p: Floats, r: Floats) -> Floats:
-        """What a step multiplies each probability by; at most 1 for all at an optimum."""
-
-    def step(self, p: Floats, r: Floats) -> Floats:
-        return np.maximum(normalise_rows(p * self.gains(p, r)), _LEAST)
-
     def solve(self, r: Floats, max_iter: int, tolerance: float) -> Floats:
-        result = np.full((len(r), self.n_classes), 1 / self.n_classes)
-        # Samples leave as they converge: most do early, and the last few are cheap.
-        active = np.arange(len(r))
-        for _ in range(0, max_iter, 4):
-            p, mine = result[active], r[active]
-            gain = self.gains(p, mine)
-            first = np.maximum(normalise_rows(p * gain), _LEAST)
-            result[active] = self._extrapolate(p, first, mine)
-            # No probability wants to grow, and none that counts wants to shrink.
-            moved = np.maximum(gain.max(axis=1) - 1, (p * np.abs(gain - 1)).max(axis=1))
-            active = active[moved > tolerance]
-            if not len(active):
-                break
-        return normalise_rows(result)
-
-    def _extrapolate(self, p: Floats, first: Floats, r: Floats) -> Floats:
-        """Leap far along the path of two steps (SQUAREM), where that is an improvement.
-
-        Once on the probabilities, which settles the large ones soon, and once on their
-        logarithms, where those that rise from next to nothing do so at a steady pace.
-        """
-        second = self.step(first, r)
-        best, least = second, self.loss(second, r)
-        logs = np.log(p), np.log(first), np.log(second)
-        far = _leap(*logs)
-        leaps = [
-            np.maximum(_leap(p, first, second), second / 10),
-            np.exp(far - far.max(axis=1, keepdims=True)),
-        ]
-        for leap in leaps:
-            # A step afterwards smooths what the leap did to small probabilities.
-            tried = self.step(np.maximum(normalise_rows(leap), _LEAST), r)
-            loss = self.loss(tried, r)
-            better = loss < least
-            best = np.where(better[:, None], tried, best)
-            least = np.where(better, loss, least)
-        return best
+        """The probabilities of the classes."""
 
 
 class _Sides(_Model):
@@ -343,41 +319,96 @@ class _Sides(_Model):
             gain /= self.weights.sum()
         return gain
 
+    def step(self, p: Floats, r: Floats) -> Floats:
+        return np.maximum(normalise_rows(p * self.gains(p, r)), _LEAST)
+
+    def solve(self, r: Floats, max_iter: int, tolerance: float) -> Floats:
+        with one_thread_for(len(r), self.n_classes, r.shape[1]):
+            return self._solve(r, max_iter, tolerance)
+
+    def _solve(self, r: Floats, max_iter: int, tolerance: float) -> Floats:
+        result = np.full((len(r), self.n_classes), 1 / self.n_classes)
+        # Samples leave as they converge: most do early, and the last few are cheap.
+        active = np.arange(len(r))
+        for _ in range(0, max_iter, 4):
+            p, mine = result[active], r[active]
+            gain = self.gains(p, mine)
+            first = np.maximum(normalise_rows(p * gain), _LEAST)
+            result[active] = self._extrapolate(p, first, mine)
+            # No probability wants to grow, and none that counts wants to shrink.
+            moved = np.maximum(gain.max(axis=1) - 1, (p * np.abs(gain - 1)).max(axis=1))
+            active = active[moved > tolerance]
+            if not len(active):
+                break
+        return normalise_rows(result)
+
+    def _extrapolate(self, p: Floats, first: Floats, r: Floats) -> Floats:
+        """Leap far along the path of two steps (SQUAREM), where that is an improvement.
+
+        Once on the probabilities, which settles the large ones soon, and once on their
+        logarithms, where those that rise from next to nothing do so at a steady pace.
+        """
+        second = self.step(first, r)
+        best, least = second, self.loss(second, r)
+        logs = np.log(p), np.log(first), np.log(second)
+        far = _leap(*logs)
+        leaps = [
+            np.maximum(_leap(p, first, second), second / 10),
+            np.exp(far - far.max(axis=1, keepdims=True)),
+        ]
+        for leap in leaps:
+            # A step afterwards smooths what the leap did to small probabilities.
+            tried = self.step(np.maximum(normalise_rows(leap), _LEAST), r)
+            loss = self.loss(tried, r)
+            better = loss < least
+            best = np.where(better[:, None], tried, best)
+            least = np.where(better, loss, least)
+        return best
+
 
 class _Symbols(_Model):
     """Columns of several symbols: the probability of a symbol is that of its classes."""
 
-    def __init__(self, groups: Floats, weights: Floats) -> None:
+    def __init__(self, groups: Floats, weights: Floats, prior: float) -> None:
         self.groups = groups
         self.weights = weights
         self.n_classes = len(groups)
-
-    def shares(self, p: Floats) -> Floats:
-        return np.maximum(p @ self.groups, np.finfo(float).tiny)
+        self.doubt = prior / len(groups)
 
     def loss(self, p: Floats, r: Floats) -> Floats:
-        terms: Floats = np.log(self.shares(p))
+        terms: Floats = np.log(np.maximum(p @ self.groups, np.finfo(float).tiny))
         terms *= r
-        return -(terms @ self.weights)
+        loss = -(terms @ self.weights)
+        return loss - self.doubt * np.log(p).sum(axis=1) if self.doubt else loss
 
-    def gains(self, p: Floats, r: Floats) -> Floats:
-        weighted = self.weights * r
-        gain: Floats = (weighted / self.shares(p)) @ self.groups.T
-        gain /= weighted.sum(axis=1, keepdims=True)
-        return gain
+    @property
+    def places(self) -> Ints:
+        """Where the symbol of each class and column stands."""
+        return np.nonzero(self.groups)[1].reshape(self.n_classes, -1)
+
+    def solve(self, r: Floats, max_iter: int, tolerance: float) -> Floats:
+        from ecoc.multiclass.decoders._coupling import couple_symbols
+
+        said = np.ascontiguousarray(self.weights * r)
+        return couple_symbols(self.places, said, self.doubt, max_iter, tolerance)
 
 
-def _model(code: Floats, r: Floats, weights: Floats) -> tuple[_Model, Floats]:
+def _model(code: Floats, r: Floats, weights: Floats, prior: float) -> tuple[_Model, Floats]:
     """The model of a codebook, and what its columns say in the form that it takes."""
     if r.ndim == 2:
+        if prior:
+            raise InvalidInputError(
+                f"prior must be 0 for columns of two sides, not {prior:g}; it is for "
+                "probabilities of symbols."
+            )
         return _Sides(code, weights), r
     groups = symbol_indicator(code, r.shape[2])
     # A symbol that no class has says nothing about classes.
     used = np.flatnonzero(groups.any(axis=0))
-    said = r.reshape(len(r), -1)
+    said = r.reshape(len(r), r.shape[1] * r.shape[2])
     if len(used) < said.shape[1]:
         said = said[:, used]
-    return _Symbols(groups[:, used], np.repeat(weights, r.shape[2])[used]), said
+    return _Symbols(groups[:, used], np.repeat(weights, r.shape[2])[used], prior), said
 
 
 def _leap(start: Floats, first: Floats, second: Floats) -> Floats:

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from ecoc._checks import check_int, check_number, counted, listing
+from ecoc._latex import booktabs, escaped
 from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.data import take_rows
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "PairedDifference", "Splits", "compare_on_splits"]
 
 Watch = Callable[[str, int, Any, npt.NDArray[np.intp], npt.NDArray[Any]], object]
-"""Is told the name, the split, the fitted model, the rows that were held out, and their classes
-as the model predicts them."""
+"""Called with the name, the split, the fitted model, the rows that were held out, and the
+classes that it predicts for them."""
 
 Rows = npt.NDArray[np.intp]
 
@@ -354,6 +355,10 @@ class Comparison:
             for place, name in enumerate(self.names)
         ]
 
+    def to_latex(self) -> str:
+        """What :meth:`table` shows, for LaTeX with the package booktabs."""
+        return booktabs([[escaped(cell) for cell in line] for line in self.table()])
+
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the accuracies on the splits, their means and standard errors."""
         return plotting.plot_comparison(self, ax)
@@ -386,9 +391,9 @@ def compare_on_splits(
     splits : Splits
         Which samples are held out.
     progress : callable, optional
-        Is told the name of a classifier when it has done a split.
+        Called with the name of a classifier when it has done a split.
     watch : callable, optional
-        Is told the name, the number of the split, the fitted classifier, the rows that
+        Called with the name, the number of the split, the fitted classifier, the rows that
         were held out, and the classes that were predicted for them.
 
     Examples
