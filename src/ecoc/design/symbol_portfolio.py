@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._checks import counted
 from ecoc._limits import Budget
 from ecoc._typing import Ints
 from ecoc.codes import Codebook, Provenance, balanced_random
@@ -177,7 +178,7 @@ class SymbolPortfolio(DesignRun):
             )
             if result.matrix is not None:
                 self._offer_separated(result.matrix, "annealing")
-            said.append(f"{result.n_runs} runs")
+            said.append(counted(result.n_runs, "run"))
 
     def _share_for_looking(self) -> float | None:
         left = self.left_for_looking()
