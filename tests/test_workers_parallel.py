@@ -1,8 +1,9 @@
 import sys
+from itertools import pairwise
 
 import pytest
 
-from ecoc._workers import in_parallel
+from ecoc._workers import ProgressLines, in_parallel
 
 
 class Terminal:
@@ -34,8 +35,25 @@ def test_results_keep_their_order_with_and_without_a_bar(monkeypatch, n_jobs, ve
     assert ("columns" in terminal.text) == bool(verbose)
 
 
-def test_files_get_the_messages_of_joblib(capsys):
+def test_logs_and_notebooks_get_a_line_now_and_then(capsys, monkeypatch):
     assert in_parallel(pow, [(2, 3)], verbose=1) == [8]
-    streams = capsys.readouterr()
-    assert "Done" in streams.out + streams.err
-    assert "columns" not in streams.err
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(ProgressLines, "_FIRST", 0.0)
+    monkeypatch.setattr(ProgressLines, "_SHARE", 0.0)
+    assert in_parallel(pow, [(2, 3), (3, 2)], verbose=1) == [8, 9]
+    assert capsys.readouterr().err == "columns: 1 of 2 (0 s)\ncolumns: 2 of 2 (0 s)\n"
+    assert in_parallel(pow, [(2, 3)]) == [8]
+    assert capsys.readouterr().err == ""
+
+
+def test_lines_come_rarer_the_longer_the_work_takes():
+    seconds, said = [0], []
+    lines = ProgressLines(said.append, clock=lambda: seconds[0])
+    for seconds[0] in range(1, 1801):
+        lines("at work")
+    times = [int(line.removeprefix("at work (").removesuffix(" s)")) for line in said]
+    gaps = [b - a for a, b in pairwise(times)]
+    assert times[0] == 2
+    assert gaps == sorted(gaps)
+    assert gaps[-1] == 60
+    assert len(times) < 50

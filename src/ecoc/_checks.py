@@ -145,8 +145,8 @@ def check_enough_columns(n_classes: int, n_columns: int, n_different: int) -> No
     """Refuse more columns than there are different ones."""
     if n_columns > n_different:
         raise InfeasibleError(
-            f"{n_classes} classes have only {n_different} different columns; n_columns is "
-            f"{n_columns}. Ask for at most {n_different}."
+            f"{n_classes} classes have only {counted(n_different, 'different column')}; n_columns "
+            f"is {n_columns}. Ask for at most {n_different}."
         )
 
 
@@ -170,8 +170,8 @@ def check_enough_rows(n_classes: int, n_columns: int, n_symbols: int = 2) -> Non
     if n_columns < fewest:
         symbols = "+1 and -1" if n_symbols == 2 else f"{n_symbols} symbols"
         raise InfeasibleError(
-            f"{n_columns} columns of {symbols} give only {n_symbols**n_columns} different rows "
-            f"for {n_classes} classes. Ask for at least {fewest} columns."
+            f"{counted(n_columns, 'column')} of {symbols} can give only {n_symbols**n_columns} "
+            f"different rows for {n_classes} classes. Ask for at least {fewest} columns."
         )
 
 
@@ -252,6 +252,17 @@ def check_class_sizes(class_sizes: Sequence[int], n_classes: int) -> tuple[int, 
             f"not {len(sizes)}."
         )
     return sizes
+
+
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """A number with its noun, in the plural where it needs it.
+
+    Examples
+    --------
+    >>> counted(1, "column"), counted(1200, "class", "classes")
+    ('1 column', '1200 classes')
+    """
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
 
 
 def listing(items: Sequence[object], limit: int = 5) -> str:

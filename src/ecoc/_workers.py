@@ -6,12 +6,12 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial, update_wrapper
 from typing import Any, TypeVar
 
-__all__ = ["in_parallel", "one_thread_for", "tethered"]
+__all__ = ["ProgressLines", "in_parallel", "one_thread_for", "tethered"]
 
 
 Result = TypeVar("Result")
@@ -54,6 +54,54 @@ def _end_after(caller: int) -> None:
     os._exit(1)
 
 
+class ProgressLines:
+    """Lines about work that goes on, for logs and notebooks, rarer the longer it takes.
+
+    The first comes after two seconds, later ones after a quarter of the time that has passed,
+    and at least one in a minute.
+
+    Parameters
+    ----------
+    say : callable, optional
+        What a line is given to; standard error by default.
+    clock : callable
+        Seconds since some moment.
+
+    Examples
+    --------
+    >>> times = iter([0, 1, 8, 9, 10.5])
+    >>> lines = ProgressLines(print, clock=lambda: next(times))
+    >>> for done in range(1, 5):
+    ...     lines(f"columns: {done} of 4")
+    columns: 2 of 4 (8 s)
+    columns: 4 of 4 (10 s)
+    """
+
+    _FIRST, _SHARE, _RAREST = 2.0, 0.25, 60.0
+
+    def __init__(
+        self,
+        say: Callable[[str], object] | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._say, self._clock = say, clock
+        self._began = clock()
+        self._next = self._FIRST
+
+    def __call__(self, text: str) -> None:
+        """Say where the work is, if it is time for a line."""
+        passed = self._clock() - self._began
+        if passed < self._next:
+            return
+        self._next = passed + min(max(self._SHARE * passed, self._FIRST), self._RAREST)
+        line = f"{text} ({int(passed)} s)"
+        if self._say is not None:
+            self._say(line)
+        else:
+            sys.stderr.write(f"{line}\n")
+
+
 _WORTH_THREADS = 1e8
 """Multiplications of one product from which threads gain more than they cost."""
 
@@ -77,7 +125,7 @@ def in_parallel(
     n_jobs : int, optional
         As in joblib.
     verbose : int, default=0
-        Show a progress bar if standard error is a terminal, joblib's messages if not.
+        Show a progress bar if standard error is a terminal, a line now and then if not.
     **options
         For ``joblib.Parallel``.
 
@@ -94,14 +142,23 @@ def in_parallel(
     from sklearn.utils.parallel import Parallel, delayed
 
     tasks = [delayed(tethered(function))(*arguments) for arguments in calls]
-    if verbose <= 0 or not sys.stderr.isatty():
-        return list(Parallel(n_jobs=n_jobs, verbose=verbose, **options)(tasks))
+    if verbose <= 0:
+        return list(Parallel(n_jobs=n_jobs, **options)(tasks))
+    results = Parallel(n_jobs=n_jobs, return_as="generator", **options)(tasks)
+    if not sys.stderr.isatty():
+        return list(_with_lines(results, len(tasks)))
     from rich.console import Console
     from rich.progress import track
 
-    results = Parallel(n_jobs=n_jobs, return_as="generator", **options)(tasks)
     console = Console(stderr=True)
     return list(track(results, "columns", len(tasks), console=console, transient=True))
+
+
+def _with_lines(results: Iterable[Result], total: int) -> Iterator[Result]:
+    lines = ProgressLines()
+    for done, result in enumerate(results, start=1):
+        lines(f"columns: {done} of {total}")
+        yield result
 
 
 def one_thread_for(*shape: int) -> AbstractContextManager[object]:

@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from ecoc.cli import main
 from ecoc.codes import one_vs_one, write_codebook
 
 ECOC = Path(sys.executable).with_name("ecoc")
@@ -93,3 +95,18 @@ def test_terminals_without_every_character(encoding, verb, folder):
 def test_data_is_utf_8_whatever_the_terminal(folder):
     shown = shell("ECOC show code.json --format csv", folder, PYTHONIOENCODING="latin-1").stdout
     assert "雪,".encode() in shown
+
+
+@pytest.mark.parametrize(
+    ("verb", "said"),
+    [
+        ("desing", "There is no verb 'desing'. Did you mean 'design'?"),
+        ("predcit", "Did you mean 'predict'?"),
+        ("xyzzy", "There is no verb 'xyzzy'.\n"),
+    ],
+)
+def test_a_verb_that_is_spelled_wrong(verb, said):
+    result = CliRunner().invoke(main, [verb, "-k", "10"])
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert "Traceback" not in result.stderr

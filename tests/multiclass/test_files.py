@@ -35,7 +35,7 @@ from ecoc.multiclass import ECOCClassifier
 from ecoc.multiclass.decoders import DECODERS, LossBased
 from ecoc.multiclass.files import load_model, repeatable, save_model, sklearn_parts
 from ecoc.tables.features import Feature
-from ecoc.tables.fitting import LEARNERS, make_learner
+from ecoc.tables.learners import TRUSTED_TYPES, installed_learners, make_learner
 from ecoc.tables.model import TableModel
 
 X, y = blobs(n_classes=4, per_class=12, spread=1.5)
@@ -46,18 +46,18 @@ def path(tmp_path):
     return tmp_path / "model.skops"
 
 
-def travelled(model, path):
-    save_model(model, path)
-    return load_model(path)
+def travelled(model, path, trusted=()):
+    save_model(model, path, trusted=trusted)
+    return load_model(path, trusted=trusted)
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", installed_learners())
 def test_every_learner_comes_back(name, path):
     learner = make_learner(name).estimator
     if name == "forest":
         learner.n_estimators = 3
     model = ECOCClassifier(learner, random_state=0).fit(X, y)
-    loaded = travelled(model, path)
+    loaded = travelled(model, path, trusted=TRUSTED_TYPES.get(name, ()))
     assert loaded.column_scores(X) == pytest.approx(model.column_scores(X), rel=1e-12)
     assert np.array_equal(loaded.predict(X), model.predict(X))
     assert loaded.codebook_ == model.codebook_

@@ -2,14 +2,17 @@
 
 import os
 import shutil
+from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ecoc.codes import dense_random
 from ecoc.design import design_codebook
 from ecoc.paper import Record, paper_table
-from ecoc.report import codebook_page, design_page, reproduction_page
+from ecoc.report import codebook_page, design_page, fit_page, reproduction_page
+from ecoc.tables import Table, fit_table
 
 FLAGS = (
     "--headless",
@@ -67,6 +70,7 @@ def opened(browser, tmp_path):
     assert wrong == []
 
 
+@cache
 def report():
     """A report whose gaps are those of the paper, in an order that sorting changes."""
     cells = paper_table("table2").printed
@@ -91,10 +95,24 @@ def report():
     return reproduction_page([*records, gallery])
 
 
+@cache
+def fit():
+    """A page with long names of classes, as tables have them."""
+    generator = np.random.default_rng(0)
+    kinds = [f"a long name of class {i}" for i in range(9)]
+    features = generator.normal(size=(90, 2)) + np.arange(90)[:, None] % 9
+    rows = tuple(
+        (str(a), str(b), kinds[i % 9]) for i, (a, b) in enumerate(features.round(3).tolist())
+    )
+    table = Table(("a", "b", "kind"), rows, tuple(range(90)), "data.csv")
+    return fit_page(fit_table(table, "kind", learner="naive-bayes", holdout=0.4))
+
+
 PAGES = {
     "report": report,
     "design": lambda: design_page(design_codebook(6, 10, random_state=0)),
     "codebook": lambda: codebook_page(dense_random(8, 16, random_state=0)),
+    "fit": fit,
 }
 
 
@@ -105,6 +123,29 @@ def test_everything_loads(opened, name):
     broken = "images => images.filter(i => !(i.complete && i.naturalWidth)).length"
     assert page.locator("img").evaluate_all(broken) == 0
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_telephone_needs_no_scrolling_sideways(opened, name):
+    page = opened(PAGES[name]())
+    page.set_viewport_size({"width": 400, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    # What is wider than the page moves inside it, and its letters can be read.
+    small = """texts => texts.map(text => {
+      const scale = text.ownerSVGElement.getScreenCTM().a;
+      return scale * parseFloat(getComputedStyle(text).fontSize);
+    })"""
+    sizes = page.locator(".chart svg text, .ecoc-codebook figure:first-of-type svg text")
+    assert min(sizes.evaluate_all(small), default=9) >= 6
+
+
+def test_charts_are_dark_on_light_and_light_on_dark(opened):
+    for scheme in ("light", "dark"):
+        page = opened(fit(), color_scheme=scheme)
+        inks = page.locator(".chart svg text").evaluate_all(CONTRAST.replace(".color", ".fill"))
+        assert inks
+        assert min(inks) >= 4.5
+        assert page.locator(".chart svg").first.evaluate("e => e.clientWidth") > 400
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -156,7 +156,7 @@ def test_standard_input(monkeypatch):
     [
         ("", "is empty"),
         ("a,b\n", "no rows"),
-        ("a,b\n1,2\n3\n", "line 3 has 1 cells, and the first line names 2"),
+        ("a,b\n1,2\n3\n", "line 3 has 1 cell, and the first line names 2"),
         ("a,a,b\n1,2,3\n", "names a more than once"),
         ("1.5,2,3\n1,2,3\n", "must name the columns"),
         ('a,b\n1,"2\n', "line 2"),
@@ -187,3 +187,40 @@ def test_a_file_that_is_not_there(tmp_path):
     for name in ("missing.csv", "missing.parquet"):
         with pytest.raises(FileFormatError, match="cannot be read: No such file"):
             read_table(tmp_path / name)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_wide_letters_without_a_mark(table, encoding):
+    found = table(PLAIN.encode(encoding))
+    assert found.rows == (("1", "2", "x"), ("3", "4", "y"))
+    assert found.notes == ("the text is in UTF-16",)
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "message"),
+    [
+        ("a,a,kind\n1,2,x\n", "data.csv", "names a more than once; give each column a name"),
+        ("# by me\n" + PLAIN, "data.csv", "names 1 column. Cells were taken .* by commas"),
+        (PLAIN + "1,2\n", "data.csv", "line 4 has 2 cells, and the first line names 3 columns"),
+        (PLAIN.replace("1", "\0"), "data.csv", "is no text"),
+        (PLAIN, "data.xls", r"\.xls files are not read; save it as CSV"),
+        (PLAIN, "data.JSON", r"\.json files are not read"),
+        ('a,b\n1,"2\n', "data.csv", "unexpected end of data"),
+    ],
+)
+def test_files_that_cannot_be_read_say_what_would_help(table, content, name, message):
+    with pytest.raises(FileFormatError, match=message):
+        table(content, name)
+
+
+@pytest.mark.parametrize(
+    ("content", "hint"),
+    [
+        ("a:kind\n1:x\n", "say what separates them .--separator."),
+        ("1.5,2.5,x\n3,4,y\n", "The first line must name the columns"),
+        ("a,kinds\n1,x\n", "Did you mean 'kinds'"),
+    ],
+)
+def test_a_column_that_is_not_there(table, content, hint):
+    with pytest.raises(InvalidInputError, match=hint):
+        table(content).check_column("target", "kind")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import io
 import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, TypeVar
@@ -16,7 +17,13 @@ import click
 
 from ecoc._checks import printable
 from ecoc._files import check_destination, write_atomically
-from ecoc.errors import EcocError, InfeasibleError, InvalidInputError, VerificationError
+from ecoc.errors import (
+    EcocError,
+    FileFormatError,
+    InfeasibleError,
+    InvalidInputError,
+    VerificationError,
+)
 
 __all__ = ["abandon_output", "prepare_streams"]
 
@@ -85,6 +92,17 @@ class VerbGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The verbs in the order in which they were given."""
         return list(self._verbs)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the verb; suggest one that is spelled alike if there is none."""
+        name = str(args[0])
+        if name not in self._verbs and not name.startswith("-"):
+            near = difflib.get_close_matches(name, self._verbs, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            ctx.fail(f"There is no verb {name!r}.{hint}")
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a verb by its name."""
@@ -207,6 +225,12 @@ report_option = click.option(
     callback=destination(".html", ".htm"),
     help="Write a page about it (.html).",
 )
+trust_option = click.option(
+    "--trust",
+    multiple=True,
+    type=click.Choice(["lightgbm", "xgboost"]),
+    help="Load a model file with a learner of this library; its own code reads it.",
+)
 classes_option = click.option(
     "-k", "--classes", type=click.IntRange(min=2), required=True, help="Classes, k."
 )
@@ -257,6 +281,23 @@ def talk(message: str) -> None:
     """Say something to a person, on standard error, unless asked to be quiet."""
     if not is_quiet():
         click.echo(printable(message, keep=LINES), err=True)
+
+
+def load_trained(path: str, trust: Sequence[str]) -> Any:
+    """A trained model from a file; says how to load one with a learner of another library."""
+    from ecoc.multiclass import load_model
+    from ecoc.tables.learners import TRUSTED_TYPES
+
+    try:
+        return load_model(path, trusted=[kind for name in trust for kind in TRUSTED_TYPES[name]])
+    except FileFormatError as error:
+        text = str(error)
+        strange = [n for n, kinds in TRUSTED_TYPES.items() if n not in trust and kinds[-1] in text]
+        if not strange or "not trusted" not in text:
+            raise
+        raise FileFormatError(
+            f"{text} --trust {strange[0]} loads it, if you know where it comes from."
+        ) from error
 
 
 def write_page(path: str, page: str) -> None:

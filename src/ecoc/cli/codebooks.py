@@ -16,10 +16,12 @@ from ecoc.cli._common import (
     classes_option,
     common_options,
     destination,
+    load_trained,
     print_facts,
     print_json,
     repeated_columns_option,
     talk,
+    trust_option,
 )
 
 if TYPE_CHECKING:
@@ -99,9 +101,15 @@ def make(
     help="Write there instead of standard output.",
 )
 @repeated_columns_option
+@trust_option
 @common_options
 def show(
-    file: str, form: str, output: str | None, allow_repeated_columns: bool, as_json: bool
+    file: str,
+    form: str,
+    output: str | None,
+    allow_repeated_columns: bool,
+    trust: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Show a codebook or a design: its matrix and its key figures.
 
@@ -112,7 +120,7 @@ def show(
     from ecoc.design.verification import VERIFICATION_SECONDS
 
     if file.lower().endswith(".skops"):
-        contents, design = files.CodebookFile(_codebook_of_model(file), {}), None
+        contents, design = files.CodebookFile(_codebook_of_model(file, trust), {}), None
     else:
         with deadline(VERIFICATION_SECONDS):
             contents = files.read_file(file, allow_repeated_columns=allow_repeated_columns)
@@ -266,11 +274,11 @@ def _rendered(found: CodebookFile, design: Design | None, form: str) -> bytes:
     return to_bytes(codebook, f".{form}", certificate=found.certificate)
 
 
-def _codebook_of_model(path: str) -> Codebook:
+def _codebook_of_model(path: str, trust: tuple[str, ...]) -> Codebook:
     """The codebook of a trained model, with its classes as labels."""
-    from ecoc.multiclass import ECOCClassifier, load_model
+    from ecoc.multiclass import ECOCClassifier
 
-    model = load_model(path)
+    model = load_trained(path, trust)
     # A table model knows its classifier, and a pipeline ends in it.
     last = getattr(model, "classifier", None) or model
     classifier = last if isinstance(last, ECOCClassifier) else last[-1]

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ecoc._checks import exact_text, exact_to_plain
+from ecoc._checks import counted, exact_text, exact_to_plain
+from ecoc._workers import ProgressLines
 from ecoc.cli._common import (
     EXIT_NOT_PROVED,
     EXIT_NOT_VERIFIED,
@@ -377,11 +378,19 @@ def _present(found: Design, output: str | None, *, as_json: bool) -> None:
         click.echo()
         click.echo(found.verdict)
         for note in found.notes:
-            talk(f"note: {note}")
+            talk(f"note: {note}{_seconds_of(note, found)}")
         if is_verbose():
             for stage in found.stages:
                 best = exact_text(stage.objective)
                 talk(f"{stage.name}: {stage.seconds:.2f} s, best {best}, {stage.note}")
+
+
+def _seconds_of(note: str, found: Design) -> str:
+    """How long the integer program worked, which the file of a design does not say."""
+    from ecoc.design.run import OUT_OF_WORK
+
+    worked = [stage.seconds for stage in found.stages if "work limit" in stage.note]
+    return f" It stopped after {worked[-1]:.0f} s." if note == OUT_OF_WORK and worked else ""
 
 
 def _export(problem: DesignProblem, formulation: str, path: str) -> None:
@@ -450,24 +459,30 @@ def _announced_interrupt() -> Iterator[None]:
 
 @contextmanager
 def _shown_progress() -> Iterator[Callable[[ProgressPoint], object] | None]:
-    """Show incumbent and bound on standard error while the solver works, if a person looks."""
-    if is_quiet() or not sys.stderr.isatty():
+    """Show incumbent and bound on standard error while the solver works, if a person looks.
+
+    With -v a log has them in a line now and then.
+    """
+    if is_quiet() or not (sys.stderr.isatty() or is_verbose()):
         yield None
+        return
+    if not sys.stderr.isatty():
+        lines = ProgressLines(talk)
+        yield lambda point: lines(_standing(point))
         return
     from rich.console import Console
 
     console = Console(stderr=True)
     with console.status("designing ...") as status:
+        yield lambda point: status.update(
+            f"{_standing(point)}, {point.seconds:.0f} s (Ctrl-C keeps the best)"
+        )
 
-        def show(point: ProgressPoint) -> None:
-            best, bound = (
-                "none" if value is None else f"{value:g}"
-                for value in (point.incumbent, point.bound)
-            )
-            gap = "" if point.gap is None else f", gap {point.gap:.1%}"
-            status.update(
-                f"best {best}, bound {bound}{gap}, {point.n_nodes} nodes, {point.seconds:.0f} s "
-                "(Ctrl-C keeps the best)"
-            )
 
-        yield show
+def _standing(point: ProgressPoint) -> str:
+    best, bound = (
+        "none" if value is None else f"{value:g}" for value in (point.incumbent, point.bound)
+    )
+    gap = "" if point.gap is None else f", gap {100 * point.gap:.1f} %"
+    nodes = counted(point.n_nodes, "node")
+    return f"best {best}, bound {bound}{gap}, {nodes}"

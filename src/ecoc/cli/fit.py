@@ -11,14 +11,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ecoc._files import write_output
+from ecoc._workers import ProgressLines
 from ecoc.cli._common import (
     common_options,
     destination,
     is_quiet,
+    is_verbose,
+    load_trained,
     print_facts,
     print_json,
     report_option,
     talk,
+    trust_option,
     write_page,
 )
 from ecoc.errors import FileFormatError
@@ -29,7 +33,10 @@ if TYPE_CHECKING:
     from ecoc.tables import Predictions
 
 
-LEARNER_NAMES = ("svm", "kernel-ridge", "tree", "forest", "logistic", "linear-svm", "naive-bayes")
+LEARNER_NAMES = (
+    *("svm", "kernel-ridge", "tree", "forest", "hist-boosting", "lightgbm", "xgboost"),
+    *("logistic", "linear-svm", "naive-bayes"),
+)
 _SHOWN_WARNINGS = 3
 
 _TABLE_OPTIONS = (
@@ -78,12 +85,17 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     type=click.Choice(("auto", *LEARNER_NAMES)),
     default="auto",
     show_default=True,
-    help="auto is svm for up to 5,000 rows, tree for more.",
+    help="auto is svm for up to 5,000 rows, tree for more; lightgbm and xgboost must be installed.",
 )
 @click.option(
     "--c", "price", type=float, metavar="C", help="Price of errors (svm, linear-svm, logistic)."
 )
 @click.option("--gamma", type=float, help="Parameter of the kernel (svm, kernel-ridge).")
+@click.option(
+    "--tune",
+    is_flag=True,
+    help="Choose the learner's settings from a few, on what is trained on alone.",
+)
 @click.option(
     "--decoding",
     default="auto",
@@ -104,10 +116,24 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="A column whose numbers are names, such as postcodes; repeatable.",
 )
 @table_options
-@click.option("--folds", type=click.IntRange(min=2), default=5, show_default=True)
+@click.option(
+    "--folds",
+    type=click.IntRange(min=2),
+    default=5,
+    show_default=True,
+    help="Validate by cross-validation with so many folds.",
+)
 @click.option(
     "--repeats", type=click.IntRange(min=1), default=1, show_default=True, help="Rounds of folds."
 )
+@click.option(
+    "--holdout",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="Validate once, on this share of the rows, such as 0.2.",
+)
+@click.option("--test", metavar="FILE", help="Validate once, on the rows of another table.")
+@click.option("--no-validation", is_flag=True, help="Only train.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--jobs", type=int, help="Columns trained at a time (joblib's n_jobs).")
 @click.option(
@@ -128,6 +154,7 @@ def fit(
     learner: str,
     price: float | None,
     gamma: float | None,
+    tune: bool,
     decoding: str,
     calibration: str | None,
     drop: tuple[str, ...],
@@ -137,24 +164,30 @@ def fit(
     decimal: str | None,
     folds: int,
     repeats: int,
+    holdout: float | None,
+    test: str | None,
+    no_validation: bool,
     seed: int,
     jobs: int | None,
     output: str | None,
     report: str | None,
     as_json: bool,
 ) -> None:
-    """Train a classifier on a table, and compare its codebook with the usual ones.
+    """Train a classifier on a table, and compare it with others.
 
     DATA is a CSV file (also .csv.gz), .parquet or .xlsx. The first line names its columns; all
     but the target are features: numbers, texts, booleans and dates, some of them missing. The
-    chosen codebook, one-vs-rest and one-vs-one are cross-validated on the same folds.
-    The only row of a class is always trained on. The model that is saved is trained on all
-    rows.
+    chosen codebook, one-vs-rest, one-vs-one, the learner without a code and a forest are
+    compared on the same held-out rows. The only row of a class is always trained on. The model
+    that is saved is trained on all rows of DATA.
     """
     from ecoc.multiclass import save_model
     from ecoc.tables import fit_table, read_table
+    from ecoc.tables.learners import TRUSTED_TYPES
 
-    table = read_table(data, separator=separator, encoding=encoding, decimal=decimal)
+    form = {"separator": separator, "encoding": encoding, "decimal": decimal}
+    table = read_table(data, **form)
+    beside = None if test is None else read_table(test, **form)
     with told_warnings(), _shown_progress() as progress:
         result = fit_table(
             table,
@@ -165,10 +198,14 @@ def fit(
             learner=learner,
             C=price,
             gamma=gamma,
+            tune=tune,
             decoding=decoding,
             calibration=calibration,
             n_folds=folds,
             n_repeats=repeats,
+            holdout=holdout,
+            test=beside,
+            validate=not no_validation,
             random_state=seed,
             n_jobs=jobs,
             drop=drop,
@@ -181,12 +218,15 @@ def fit(
             print_json({**result.to_plain(), "file": output, "report": report})
         else:
             print_facts(result.facts)
-            click.echo()
-            _print_table(result.comparison.table())
+            if result.comparison is not None:
+                click.echo()
+                _print_table(result.comparison.table())
+        for hint in result.hints:
+            talk(f"hint: {hint}")
     finally:
         try:
             if output is not None:
-                save_model(result.model, output)
+                save_model(result.model, output, trusted=TRUSTED_TYPES.get(result.learner, ()))
                 talk(f"written to {output}")
         finally:
             if report is not None:
@@ -219,9 +259,13 @@ def told_warnings() -> Iterator[None]:
 
 @contextmanager
 def _shown_progress() -> Iterator[Callable[[int, int], object] | None]:
-    """Show a bar of trainings on standard error, if a person looks."""
-    if is_quiet() or not sys.stderr.isatty():
+    """Show a bar of trainings on standard error, if a person looks; with -v a log has lines."""
+    if is_quiet() or not (sys.stderr.isatty() or is_verbose()):
         yield None
+        return
+    if not sys.stderr.isatty():
+        lines = ProgressLines(talk)
+        yield lambda done, total: lines(f"training: {done} of {total}")
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
@@ -248,6 +292,7 @@ def _shown_progress() -> Iterator[Callable[[int, int], object] | None]:
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
 @click.option("--margin", is_flag=True, help="Add how many wrong columns each can still absorb.")
 @table_options
+@trust_option
 @common_options
 def predict(
     model: str,
@@ -258,6 +303,7 @@ def predict(
     separator: str | None,
     encoding: str | None,
     decimal: str | None,
+    trust: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Predict the classes of the rows of a table with a model of ecoc fit.
@@ -266,11 +312,10 @@ def predict(
     the model does not take are ignored, and those that are not there count as missing. Where
     the column of classes is there, the accuracy is told on standard error.
     """
-    from ecoc.multiclass import load_model
     from ecoc.tables import TableModel, read_table
 
     with told_warnings():
-        predictions = TableModel.of(load_model(model)).predict(
+        predictions = TableModel.of(load_trained(model, trust)).predict(
             read_table(data, separator=separator, encoding=encoding, decimal=decimal),
             proba=proba,
             margin=margin,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._checks import counted
 from ecoc._latex import booktabs, escaped
 from ecoc.codes.measures import FIGURE_TITLES, shown_figures
 from ecoc.codes.validation import entry_names
@@ -63,7 +64,7 @@ _RESET = "\033[0m"
 def summary(codebook: Codebook) -> str:
     """One line: the size and, where they are cheap to know, the distances."""
     k, length = codebook.matrix.shape
-    parts = [f"{k} classes x {length} column{'s' if length != 1 else ''}"]
+    parts = [f"{k} classes x {counted(length, 'column')}"]
     if codebook.n_symbols > 2:
         parts.append(f"{codebook.n_symbols} symbols")
     elif not codebook.is_binary:
@@ -171,7 +172,8 @@ def html(codebook: Codebook) -> str:
     title = escape(codebook.name or "Codebook")
     return (
         '<div class="ecoc-codebook" style="font-family:system-ui,sans-serif;line-height:1.4">'
-        f'<p style="margin:0 0 .5em"><strong>{title}</strong>: {k} classes x {length} columns</p>'
+        f'<p style="margin:0 0 .5em"><strong>{title}</strong>: {k} classes x '
+        f"{counted(length, 'column')}</p>"
         f'<div style="display:flex;flex-wrap:wrap;gap:1.5em;align-items:flex-start">'
         f"{''.join(drawings)}{_figures_table(codebook)}</div></div>"
     )
@@ -235,12 +237,14 @@ def _drawing(
     height, width = pixels.shape[:2]
     cell = max(2, min(22, 640 // max(width, height)))
     labelled = cell >= 9
-    margin = 8 + 7 * min(16, max(map(len, names))) if labelled else 0
+    margin = 8 + round(0.38 * cell * min(16, max(map(len, names)))) if labelled else 0
     x_size, y_size = margin + cell * width, cell * height
+    # Narrower than this nobody reads the names; the drawing is moved sideways instead.
+    least = min(x_size, x_size * 8 / (0.62 * cell)) if labelled else 0
     parts = [
         (
             f'<svg role="img" aria-label="{escape(caption)}" viewBox="0 0 {x_size} {y_size}" '
-            f'width="{x_size}" height="{y_size}" style="max-width:100%;height:auto">'
+            f'style="display:block;width:100%;min-width:{least:.0f}px;height:auto">'
             f'<image href="data:image/png;base64,{png_base64(pixels)}" x="{margin}" y="0" '
             f'width="{cell * width}" height="{y_size}" preserveAspectRatio="none" '
             'style="image-rendering:pixelated"/>'
@@ -256,7 +260,8 @@ def _drawing(
     if texts is not None and cell >= (12 if texts.dtype == "<U1" else 18):
         parts.extend(_cell_texts(texts, _is_dark(pixels), margin, cell))
     return (
-        f'<figure style="margin:0">{"".join(parts)}</svg>'
+        f'<figure style="margin:0;flex:1 1 {x_size}px;max-width:{1.4 * x_size:.0f}px;'
+        f'min-width:0"><div style="overflow-x:auto">{"".join(parts)}</svg></div>'
         f'<figcaption style="font-size:.85em">{escape(caption)}</figcaption></figure>'
     )
 

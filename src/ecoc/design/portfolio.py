@@ -17,7 +17,15 @@ from typing import Any
 
 import numpy.typing as npt
 
-from ecoc._checks import RandomState, check_choice, check_int, check_number, check_seed, listing
+from ecoc._checks import (
+    RandomState,
+    check_choice,
+    check_int,
+    check_number,
+    check_seed,
+    counted,
+    listing,
+)
 from ecoc._typing import Ints
 from ecoc.bounds import best_bound, column_limit, separation_bound, target_bound
 from ecoc.codes import Codebook, Provenance, dense_random
@@ -391,7 +399,7 @@ class Portfolio(DesignRun):
                 progress=lambda codebook, _: self.offer(codebook),
             )
             self.offer(result.codebook)
-            remarks.append(f"{result.n_runs} runs")
+            remarks.append(counted(result.n_runs, "run"))
 
     def _compiled(self, compile_kernels: Callable[[], object], remarks: list[str]) -> bool:
         """Wait for functions to be compiled, no longer than there is time."""
@@ -451,7 +459,8 @@ class Portfolio(DesignRun):
             self.integer_program("ip3", solver, work_limit=int(PROGRAM_WORK / sqrt(size)))
         else:
             self.notes.append(
-                "The integer program is large and was not tried; a time limit lets it run so long."
+                "The integer program is large and was not tried; a time limit (--time-limit "
+                "SECONDS) lets it run so long."
             )
 
     def integer_program(

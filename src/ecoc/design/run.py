@@ -13,14 +13,20 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, floor
 
-from ecoc._checks import Exact, exact
+from ecoc._checks import Exact, counted, exact
 from ecoc.codes import Codebook
 from ecoc.design.problem import DesignProblem
 from ecoc.design.result import Certificate, Design, Stage
 from ecoc.design.solvers import ProgressPoint, SolverResult, Status
 from ecoc.errors import SolverError
 
-__all__ = ["DesignRun", "as_float"]
+__all__ = ["OUT_OF_WORK", "DesignRun", "as_float"]
+
+OUT_OF_WORK = (
+    "The integer program stopped at the limit of its work; a time limit (--time-limit SECONDS) "
+    "lets it go on."
+)
+"""The note of a design that no limit of the user's ended."""
 
 SOLVER_SLACK = 1e-6
 """The share of an objective, or of 1, by which a solver's floating point may be wrong."""
@@ -44,6 +50,7 @@ class DesignRun:
     history: list[ProgressPoint] = field(default_factory=list)
     interrupted: bool = False
     cut: str | None = None
+    out_of_work: bool = False
     judging_seconds: float = 0.0
     began: float = field(default_factory=time.monotonic)
 
@@ -148,6 +155,7 @@ class DesignRun:
     def note_cut(self, stage: str, reason: str) -> None:
         """Say which stage a limit or Ctrl-C came in, if it is the first one."""
         self.interrupted = self.interrupted or reason == "interrupted"
+        self.out_of_work = self.out_of_work or reason == "work limit"
         causes = {
             "time limit": "the time limit",
             "memory limit": "the memory limit",
@@ -164,9 +172,14 @@ class DesignRun:
             status = Status.OPTIMAL if self.proved else Status.FEASIBLE
             if self.codebook.n_columns < self.problem.n_columns and not self.notes:
                 used, allowed = self.codebook.n_columns, self.problem.n_columns
-                self.notes.append(f"{used} columns are used where {allowed} are allowed.")
+                verb = "is" if used == 1 else "are"
+                self.notes.append(
+                    f"{counted(used, 'column')} {verb} used where {allowed} are allowed."
+                )
         if self.cut is not None:
             self.notes.append(self.cut)
+        if self.out_of_work and status is not Status.OPTIMAL:
+            self.notes.append(OUT_OF_WORK)
         return Design(
             self.problem,
             self.codebook,

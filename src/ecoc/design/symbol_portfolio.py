@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._checks import counted
 from ecoc._limits import Budget
 from ecoc._typing import Ints
 from ecoc.codes import Codebook, Provenance, balanced_random
@@ -27,8 +28,8 @@ from ecoc.errors import InfeasibleError, InvalidCodebookError, TooLargeError
 
 __all__ = ["SymbolPortfolio", "symbol_codebook"]
 
-_CONSTRUCTION_WORK = 3.2e9
-_SEARCH_WORK = 4e8
+_CONSTRUCTION_WORK = 1.2e9
+_SEARCH_WORK = 3e8
 """What "auto" may spend on a stage without a time limit: distances of pairs that are looked at."""
 
 _PROGRAM_WORK = 20_000
@@ -177,7 +178,7 @@ class SymbolPortfolio(DesignRun):
             )
             if result.matrix is not None:
                 self._offer_separated(result.matrix, "annealing")
-            said.append(f"{result.n_runs} runs")
+            said.append(counted(result.n_runs, "run"))
 
     def _share_for_looking(self) -> float | None:
         left = self.left_for_looking()

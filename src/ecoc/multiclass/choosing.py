@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import RandomState, check_choice, check_int, check_seed, listing
+from ecoc._checks import RandomState, check_choice, check_int, check_seed, counted, listing
 from ecoc.codes import STANDARD_CODES, Codebook, make_code, read_codebook
 from ecoc.codes.standard import most_balanced_columns
 from ecoc.codes.validation import check_symbols, normalised_columns
@@ -199,8 +199,8 @@ def _check_groups(codebook: Codebook, max_classes: int | None) -> None:
 def _own_length(codebook: Codebook) -> str:
     k, n_columns = codebook.matrix.shape
     if codebook.is_binary and n_columns == _most_columns(k):
-        return f"{k} classes have only {n_columns} different column{'s' * (n_columns > 1)}"
-    return f"this code has {n_columns} columns"
+        return f"{k} classes have only {counted(n_columns, 'different column')}"
+    return f"this code has {counted(n_columns, 'column')}"
 
 
 def is_linear(estimator: object) -> bool:

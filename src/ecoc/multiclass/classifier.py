@@ -131,7 +131,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Seeds random codes, and every ``random_state`` of the learner that is None,
         differently in each column. With None these stay as they are.
     verbose : int, default=0
-        Show a progress bar if standard error is a terminal, joblib's messages if not.
+        Show a progress bar if standard error is a terminal, a line now and then if not.
     probabilities : {"auto", "coupling", "normalised"}, default="auto"
         What `predict_proba` gives: the coupling of the columns' probabilities
         (:class:`ecoc.multiclass.decoders.Coupling`), or the scores of equation 20 divided by

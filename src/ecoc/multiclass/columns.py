@@ -164,7 +164,7 @@ def fit_columns(
     n_jobs : int, optional
         As in joblib.
     verbose : int, default=0
-        Show a progress bar if standard error is a terminal, joblib's messages if not.
+        Show a progress bar if standard error is a terminal, a line now and then if not.
 
     Returns
     -------

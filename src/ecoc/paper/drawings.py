@@ -242,18 +242,19 @@ def matrix_drawing(
 
 
 def _mosaic(tiles: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """All tiles in one picture, some side by side, with white between."""
+    """All tiles in one picture, some side by side, with nothing between."""
     n, height, width, _ = tiles.shape
     gap_down, gap_across = 1 + height // 20, 1 + width // 20
     across = min(n, _TILES)
     down = -(-n // across)
-    canvas = np.full(
-        (down * (height + gap_down), across * (width + gap_across), 3), 255, dtype=np.uint8
+    canvas = np.zeros(
+        (down * (height + gap_down), across * (width + gap_across), 4), dtype=np.uint8
     )
     for number, tile in enumerate(tiles):
         y = number // across * (height + gap_down)
         x = number % across * (width + gap_across)
-        canvas[y : y + height, x : x + width] = tile
+        canvas[y : y + height, x : x + width, :3] = tile
+        canvas[y : y + height, x : x + width, 3] = 255
     return canvas
 
 

@@ -104,47 +104,39 @@ def _escaped(text: str) -> str:
 
 
 _STYLE = """
-:root { --c1: #1f5fa6; --c2: #b35c00; --c3: #1b7f4b; --c4: #b3261e;
-  --wash: #f4f6f9; }
-@media (prefers-color-scheme: dark) {
-  :root { --c1: #7db4f0; --c2: #f0a860; --c3: #6fcf97; --c4: #ff8a80;
-    --wash: #1b212b; }
-}
+:root { --wash: #f4f6f9; }
+@media (prefers-color-scheme: dark) { :root { --wash: #1b212b; } }
 nav ul { display: flex; flex-wrap: wrap; gap: .2em 1.2em; padding: 0; list-style: none; }
-a { color: var(--c1); }
+a { color: var(--blue); }
 .lead { font-size: 1.1rem; max-width: 60rem; }
-.soft, .small { color: var(--soft); }
+.small { color: var(--soft); }
 .small { font-size: .8rem; min-width: 13rem; text-align: left; }
 .tiles { display: flex; flex-wrap: wrap; gap: 1rem; padding: 0; list-style: none; }
 .tiles li { flex: 1 1 9rem; padding: .7rem 1rem; background: var(--wash); border-radius: .5rem; }
 .tiles strong { display: block; font-size: 1.9rem; line-height: 1.2; }
 .badge { display: inline-block; padding: 0 .6em; border: 1.5px solid; border-radius: 1em;
   font-size: .85rem; font-weight: 600; white-space: nowrap; }
-.badge.better, .badge.holds { color: var(--c3); }
-.badge.fails { color: var(--c4); }
-.badge.open { color: var(--c2); }
+.badge.better, .badge.holds { color: var(--green); }
+.badge.fails { color: var(--red); }
+.badge.open { color: var(--orange); }
 .badge.missing { color: var(--soft); }
-.scroll { overflow-x: auto; margin: 1.2em 0; }
+section > .scroll { margin: 1.2em 0; }
 .scroll:focus-visible, button:focus-visible, summary:focus-visible, a:focus-visible {
-  outline: 2px solid var(--c1); outline-offset: 2px; }
+  outline: 2px solid var(--blue); outline-offset: 2px; }
 table { font-size: .87rem; }
 th, td { padding: .25em .8em .25em 0; }
 caption { text-align: left; font-weight: 600; padding-bottom: .4em; }
 th { vertical-align: bottom; }
 th button { all: unset; cursor: pointer; font-weight: 600; }
 th button::after { content: " \\2195"; color: var(--soft); }
-th[aria-sort=ascending] button::after { content: " \\2191"; color: var(--c1); }
-th[aria-sort=descending] button::after { content: " \\2193"; color: var(--c1); }
+th[aria-sort=ascending] button::after { content: " \\2191"; color: var(--blue); }
+th[aria-sort=descending] button::after { content: " \\2193"; color: var(--blue); }
 td.number, td.paper, td.ours { text-align: right; font-variant-numeric: tabular-nums;
   white-space: nowrap; }
 td.paper { color: var(--soft); }
 td.ours { font-weight: 600; }
 td.text { white-space: nowrap; }
-.drawings { display: flex; flex-wrap: wrap; gap: 1rem 2rem; align-items: flex-start; }
-figure { margin: 0; max-width: 100%; }
-.drawings figure { display: table; }
-.drawings figcaption { display: table-caption; caption-side: bottom; }
-figcaption { font-size: .85rem; color: var(--soft); }
+.charts { grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); }
 section { margin-top: 3rem; border-top: 1px solid var(--line); }
 @page { size: A4 landscape; margin: 12mm; }
 @media print { nav, th button::after { display: none; } section { break-before: auto; }
@@ -258,7 +250,7 @@ def _section(table: PaperTable, results: Results, findings: Sequence[Finding]) -
     return (
         f'<section id="{table.name}"><h2>{escape(table.heading)}</h2>'
         f'<p class="soft">{escape(table.caption)}.</p>{verdicts}'
-        f'<div class="drawings">{drawings}</div>'
+        f'<div class="charts">{drawings}</div>'
         f"{rows}{_notes(records)}{f'<ul>{missing}</ul>' if missing else ''}</section>"
     )
 

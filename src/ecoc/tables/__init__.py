@@ -5,7 +5,8 @@ the model that finds its columns in other tables.
 """
 
 from ecoc.tables.features import Feature
-from ecoc.tables.fitting import LEARNERS, HeldOut, TableFit, fit_table, make_learner
+from ecoc.tables.fitting import HeldOut, TableFit, fit_table
+from ecoc.tables.learners import LEARNERS, installed_learners, make_learner
 from ecoc.tables.model import Predictions, TableModel
 from ecoc.tables.reading import Table, read_table
 
@@ -18,6 +19,7 @@ __all__ = [
     "TableFit",
     "TableModel",
     "fit_table",
+    "installed_learners",
     "make_learner",
     "read_table",
 ]

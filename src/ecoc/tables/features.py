@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import listing
+from ecoc._checks import counted, listing
 from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
 from ecoc.tables.reading import SHOWN_COLUMNS, Table, is_number
@@ -51,6 +51,7 @@ _DATE_FORMATS = (
     "%b %d, %Y",
     "%B %d, %Y",
 )
+_LARGEST = float(np.finfo(np.float32).max)
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -115,7 +116,7 @@ def rows_with_class(table: Table, target: str) -> tuple[Table, tuple[str, ...]]:
     --------
     >>> table = Table(("kind",), (("a",), ("",), ("b",)), (2, 3, 4), "data.csv")
     >>> rows_with_class(table, "kind")
-    (<Table 'data.csv': 2 rows x 1 columns>, ("1 row without a class in 'kind' was left out (line
+    (<Table 'data.csv': 2 rows x 1 column>, ("1 row without a class in 'kind' was left out (line
     3)",))
     """
     table.check_column("target", target)
@@ -127,9 +128,8 @@ def rows_with_class(table: Table, target: str) -> tuple[Table, tuple[str, ...]]:
         raise InvalidInputError(f"Column {target!r} must have classes; all of its cells are empty.")
     left_out = set(without)
     lines = listing([table.place(row) for row in without], limit=3)
-    rows = "1 row" if len(without) == 1 else f"{len(without)} rows"
     were = "was" if len(without) == 1 else "were"
-    note = f"{rows} without a class in {target!r} {were} left out ({lines})"
+    note = f"{counted(len(without), 'row')} without a class in {target!r} {were} left out ({lines})"
     return table.take(row for row in range(len(cells)) if row not in left_out), (note,)
 
 
@@ -373,9 +373,10 @@ def encode(table: Table, features: Sequence[Feature], *, allow_missing: bool = T
             )
     if missing and not allow_missing:
         places = [f"{name!r} in {table.place(row)}" for row, name in sorted(missing)]
+        gaps = "1 value is" if len(missing) == 1 else f"{len(missing)} values are"
         raise InvalidInputError(
-            f"{len(missing)} values are missing: {listing(places, limit=4)}. Fill them in, or "
-            "train the model again, with ecoc fit, which lets it fill them in."
+            f"{gaps} missing: {listing(places, limit=4)}. Fill in what is missing, or train the "
+            "model again, with ecoc fit, which lets it do that."
         )
     return Encoded(np.hstack(blocks), tuple(notes))
 
@@ -406,7 +407,8 @@ def _number(cell: str) -> list[float] | None:
         number = float(cell)
     except ValueError:
         return None
-    return [number] if np.isfinite(number) else None
+    # Trees count in single precision.
+    return [number] if abs(number) <= _LARGEST else None
 
 
 def _is_missing_number(cell: str) -> bool:

@@ -10,11 +10,12 @@ import os
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isnan
 from typing import Any
 
-from ecoc._checks import check_choice, listing, require
+from ecoc._checks import check_choice, counted, listing, require
 from ecoc._files import read_bytes, read_up_to, source_name
 from ecoc.errors import FileFormatError, InvalidInputError
 
@@ -28,6 +29,9 @@ SHOWN_COLUMNS = 20
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _BINARY = {".parquet": "tables", ".xlsx": "tables"}
+_OTHERS = frozenset(
+    {".arrow", ".dta", ".feather", ".json", ".npz", ".ods", ".pkl", ".sav", ".xls", ".zip"}
+)
 # 1234,5 or 1.234,5; a comma in three digits and no more could be either kind of number.
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
@@ -67,7 +71,12 @@ class Table:
         if name in self.names:
             return
         near = difflib.get_close_matches(name, self.names, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        if len(self.names) == 1 and self.source != "data frame":
+            hint = " If that is several, say what separates them (--separator)."
+        elif any(map(is_number, self.names)):
+            hint = " The first line must name the columns."
+        else:
+            hint = f" Did you mean {near[0]!r}?" if near else ""
         shown = listing([repr(column) for column in self.names], limit=SHOWN_COLUMNS)
         raise InvalidInputError(
             f"{what} must be a column of {self.source}, not {name!r}. It has {shown}.{hint}"
@@ -87,7 +96,8 @@ class Table:
         )
 
     def __repr__(self) -> str:
-        return f"<Table {self.source!r}: {len(self.rows)} rows x {len(self.names)} columns>"
+        size = f"{counted(len(self.rows), 'row')} x {counted(len(self.names), 'column')}"
+        return f"<Table {self.source!r}: {size}>"
 
 
 def as_table(table: object) -> Table:
@@ -166,6 +176,11 @@ def read_table(
     suffix = os.path.splitext(source)[1].lower()  # noqa: PTH122  # "-" is no path
     if suffix in _BINARY:
         return _from_binary(source, suffix)
+    if suffix in _OTHERS:
+        raise FileFormatError(
+            f"{source_name(source)}: {suffix} files are not read; save it as CSV, .parquet or "
+            ".xlsx."
+        )
     data = _unpacked(read_bytes(source, max_bytes=MAX_TABLE_BYTES), source)
     text, notes = _decoded(data, source_name(source), encoding)
     table = _parse(text, source_name(source), separator, notes)
@@ -204,12 +219,18 @@ def _decoded(data: bytes, source: str, encoding: str | None) -> tuple[str, list[
                 return data.decode(name), [] if name == "utf-8-sig" else ["the text is in UTF-16"]
             except UnicodeError as error:
                 raise FileFormatError(f"{source}: is not text in UTF-16 ({error}).") from error
+    if b"\0" in data:
+        for name, place in (("utf-16-le", 1), ("utf-16-be", 0)):
+            # Every other byte of such a text, in letters of the West, is zero.
+            half = data[place::2]
+            if half.count(0) > 0.7 * len(half):
+                with suppress(UnicodeError):
+                    return data.decode(name), ["the text is in UTF-16"]
+        raise FileFormatError(f"{source}: is no text; a table is a CSV file, .parquet or .xlsx.")
     try:
         return data.decode("utf-8"), []
     except UnicodeDecodeError:
         pass
-    if b"\0" in data:
-        raise FileFormatError(f"{source}: is no text; a table is a CSV file, .parquet or .xlsx.")
     # Five bytes mean nothing in Windows' Latin-1; in the older one they do.
     try:
         return data.decode("cp1252"), ["the text is not UTF-8 and was read as Latin-1 (cp1252)"]
@@ -233,8 +254,9 @@ def _parse(text: str, source: str, separator: str | None, notes: list[str]) -> T
                 continue
             if len(cells) != len(names):
                 raise FileFormatError(
-                    f"{source}: line {reader.line_num} has {len(cells)} cells, and the first "
-                    f"line names {len(names)} columns."
+                    f"{source}: line {reader.line_num} has {counted(len(cells), 'cell')}, and the "
+                    f"first line names {counted(len(names), 'column')}. Cells were taken to be "
+                    f"separated by {_SEPARATORS.get(used, repr(used))} (--separator)."
                 )
             rows.append(tuple(cell.strip() for cell in cells))
             lines.append(reader.line_num)
@@ -260,7 +282,10 @@ def _checked(
         raise FileFormatError(f"{source}: is empty; the first line must name the columns.")
     twice = sorted({name for name in names if name and names.count(name) > 1})
     if twice:
-        raise FileFormatError(f"{source}: the first line names {listing(twice)} more than once.")
+        raise FileFormatError(
+            f"{source}: the first line names {listing(twice)} more than once; give each column a "
+            "name of its own."
+        )
     if len(names) > 1 and all(is_number(name) for name in names):
         raise FileFormatError(
             f"{source}: the first line has numbers ({listing(names)}) and must name the columns."

@@ -18,7 +18,7 @@ from ecoc.multiclass.diagnostics import (
     error_correlation,
 )
 from ecoc.multiclass.diagnostics.boundaries import decision_boundaries
-from ecoc.multiclass.diagnostics.comparison import Comparison
+from ecoc.multiclass.diagnostics.comparison import Comparison, Splits
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,9 @@ def test_confusion_has_a_dot_for_every_pair(data):
 
 def test_a_comparison_names_its_classifiers():
     accuracies = np.array([[0.5, 0.7], [0.4, 0.8]])
-    comparison = Comparison(("$a$", "b"), accuracies, accuracies, accuracies, 2, 1)
+    comparison = Comparison(
+        ("$a$", "b"), accuracies, accuracies, accuracies, Splits((), "", 2), accuracies[:, 0]
+    )
     axes = painted(comparison.plot()).axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["$a$", "b"]
 

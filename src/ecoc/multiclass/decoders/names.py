@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ecoc.codes import Codebook
     from ecoc.multiclass.columns import ScoreMethod
 
-__all__ = ["DECODERS", "automatic_decoder", "is_one_vs_one", "make_decoder"]
+__all__ = ["DECODERS", "automatic_decoder", "decoder_name", "is_one_vs_one", "make_decoder"]
 
 _BY_NAME: dict[str, Decoder] = {
     "hamming": Hamming(),
@@ -51,6 +51,22 @@ _OF_PROBABILITIES: dict[str, Callable[..., Decoder]] = {
 
 DECODERS = ("auto", *_OF_PROBABILITIES, *_BY_NAME)
 """The names that a decoder can be asked for by."""
+
+
+def decoder_name(decoder: Decoder) -> str:
+    """The name that a decoder can be asked for by; its settings where it has others.
+
+    Examples
+    --------
+    >>> decoder_name(LossBased("hinge", normalise=True)), decoder_name(LossBased("hinge"))
+    ('normalised-hinge', 'hinge')
+    """
+    for name, known in _BY_NAME.items():
+        # What a decoder has learned is no setting.
+        if type(decoder) is type(known) and (decoder.needs != "nothing" or decoder == known):
+            return name
+    named = (name for name, kind in _OF_PROBABILITIES.items() if kind is type(decoder))
+    return next(named, repr(decoder))
 
 
 def make_decoder(decoding: object, codebook: Codebook, method: ScoreMethod) -> Decoder:

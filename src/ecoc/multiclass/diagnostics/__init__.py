@@ -6,6 +6,7 @@ on. The result classes make themselves from plain arrays too (`from_scores`,
 """
 
 from ecoc.multiclass.diagnostics.boundaries import DecisionBoundaries, decision_boundaries
+from ecoc.multiclass.diagnostics.classes import ClassReport, Reliability
 from ecoc.multiclass.diagnostics.columns import (
     ColumnErrors,
     ColumnUsefulness,
@@ -21,11 +22,12 @@ from ecoc.multiclass.diagnostics.columns import (
 from ecoc.multiclass.diagnostics.comparison import (
     Comparison,
     PairedDifference,
-    check_folds,
-    compare_on_folds,
+    Splits,
+    compare_on_splits,
 )
 
 __all__ = [
+    "ClassReport",
     "ColumnErrors",
     "ColumnUsefulness",
     "Comparison",
@@ -33,11 +35,12 @@ __all__ = [
     "DecisionBoundaries",
     "ErrorCorrelation",
     "PairedDifference",
-    "check_folds",
+    "Reliability",
+    "Splits",
     "column_errors",
     "column_importances",
     "column_usefulness",
-    "compare_on_folds",
+    "compare_on_splits",
     "confusion_by_distance",
     "decision_boundaries",
     "error_correlation",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import check_int, check_number
+from ecoc._checks import check_int, check_number, counted
 from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.diagnostics import plotting
@@ -65,7 +65,7 @@ class DecisionBoundaries:
     def __repr__(self) -> str:
         k, n_columns = self.matrix.shape
         return (
-            f"<DecisionBoundaries: {k} classes, {n_columns} columns, "
+            f"<DecisionBoundaries: {k} classes, {counted(n_columns, 'column')}, "
             f"{len(self.x)} x {len(self.y)} points>"
         )
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from ecoc._checks import RandomState, check_int, check_random_state, listing
+from ecoc._checks import RandomState, check_int, check_random_state, counted, listing
 from ecoc._typing import Floats, Ints
 from ecoc.codes import Codebook
 from ecoc.codes.measures import distances as codeword_distances
@@ -216,11 +216,11 @@ class ColumnErrors:
 
     def __repr__(self) -> str:
         if np.isnan(self.rates).all():
-            return f"<ColumnErrors: {len(self.rates)} columns, no samples>"
+            return f"<ColumnErrors: {counted(len(self.rates), 'column')}, no samples>"
         worst = int(np.nanargmax(self.rates))
         return (
-            f"<ColumnErrors: {len(self.rates)} columns, mean {np.nanmean(self.rates):.1%}, "
-            f"worst {self.rates[worst]:.1%} (column {worst})>"
+            f"<ColumnErrors: {counted(len(self.rates), 'column')}, mean "
+            f"{np.nanmean(self.rates):.1%}, worst {self.rates[worst]:.1%} (column {worst})>"
         ).replace("%", " %")
 
 
@@ -587,7 +587,7 @@ class ErrorCorrelation:
 
     def __repr__(self) -> str:
         return (
-            f"<ErrorCorrelation: {len(self.phi)} columns, mean phi {self.mean_phi:.3f}, "
+            f"<ErrorCorrelation: {counted(len(self.phi), 'column')}, mean phi {self.mean_phi:.3f}, "
             f"mean P {self.mean_paper:.3f}>"
         )
 

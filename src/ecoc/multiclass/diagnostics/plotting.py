@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ecoc.multiclass.diagnostics.boundaries import DecisionBoundaries
+    from ecoc.multiclass.diagnostics.classes import ClassReport, Reliability
     from ecoc.multiclass.diagnostics.columns import (
         ColumnErrors,
         ColumnUsefulness,
@@ -30,9 +31,11 @@ __all__ = [
     "plot_column_regions",
     "plot_column_usefulness",
     "plot_comparison",
+    "plot_confusion",
     "plot_confusion_by_distance",
     "plot_error_correlation",
     "plot_regions",
+    "plot_reliability",
 ]
 
 Colour = tuple[float, float, float]
@@ -181,6 +184,57 @@ def plot_confusion_by_distance(confusion: ConfusionByDistance, ax: Axes | None) 
     return figure_of(ax)
 
 
+def plot_confusion(report: ClassReport, ax: Axes | None) -> Figure:
+    """The confusion matrix, a cell for each pair of classes, by the share of the class."""
+    k = len(report.classes)
+    side = float(np.clip(1.6 + 0.3 * k, 3.6, 14))
+    ax = new_axes(ax, side + 1, side)
+    shares = report.counts / np.maximum(report.support, 1)[:, None]
+    image = ax.imshow(100 * shares, cmap=_sequential(), vmin=0, vmax=100, interpolation="nearest")
+    if k <= 40:
+        for (row, column), count in np.ndenumerate(report.counts):
+            if count:
+                ink = "white" if shares[row, column] > 0.5 else "black"
+                ax.text(column, row, str(count), color=ink, ha="center", va="center", fontsize=7)
+        ax.set_xticks(range(k), report.classes, rotation=90, fontsize="small", parse_math=False)
+        ax.set_yticks(range(k), report.classes, fontsize="small", parse_math=False)
+    ax.set(title="Which class is taken for which", xlabel="predicted", ylabel="class")
+    figure_of(ax).colorbar(image, ax=ax, label="of the class (%)")
+    return figure_of(ax)
+
+
+def plot_reliability(reliability: Reliability, ax: Axes | None) -> Figure:
+    """The share of right predictions over their probability, and how many have it."""
+    ax = new_axes(ax, 5.2, 4.2)
+    n_bins = len(reliability.counts)
+    filled = reliability.counts > 0
+    middles = (np.arange(n_bins) + 0.5) / n_bins
+    ax.bar(
+        middles,
+        reliability.counts / reliability.counts.sum(),
+        width=0.9 / n_bins,
+        color=GREY,
+        label="share of the samples",
+    )
+    ax.plot([0, 1], [0, 1], "--", color=INK, linewidth=1, label="as the probabilities say")
+    ax.plot(
+        reliability.confidence[filled],
+        reliability.accuracy[filled],
+        "o-",
+        color=BLUE,
+        label="share that is right",
+    )
+    off = 100 * reliability.expected_calibration_error
+    ax.set(
+        title=f"Reliability: {off:.1f} points off in the mean",
+        xlabel="probability of the predicted class",
+        xlim=(0, 1),
+        ylim=(0, 1.03),
+    )
+    ax.legend(frameon=False, fontsize="small", loc="upper left")
+    return figure_of(ax)
+
+
 def plot_comparison(comparison: Comparison, ax: Axes | None) -> Figure:
     """The accuracy of each contender on each split, its mean and standard error."""
     ax = new_axes(ax, 6.4, 1.2 + 0.5 * len(comparison.names))
@@ -200,7 +254,7 @@ def plot_comparison(comparison: Comparison, ax: Axes | None) -> Figure:
     )
     ax.set_yticks(places, comparison.names, parse_math=False)
     ax.set_ylim(len(places) - 0.4, -0.6)
-    ax.set(title="Accuracy on the same folds", xlabel="right (%)")
+    ax.set(title="Accuracy on the same held-out samples", xlabel="right (%)")
     ax.grid(axis="x", alpha=0.3)
     return figure_of(ax)
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
-from ecoc._workers import tethered
+from ecoc._workers import ProgressLines, tethered
 from ecoc.errors import InvalidInputError
 from ecoc.nn.networks.architectures import Factory, InputFormat, make_network
 from ecoc.nn.networks.stacked import StackedNetworks, can_stack
@@ -55,7 +55,8 @@ class TrainingProgress:
     total : int
         Epochs of all networks together.
     verbose : int
-        0 shows nothing. Without a terminal nothing is shown either.
+        0 shows nothing; otherwise a terminal has a bar, and a log or notebook a line now and
+        then.
 
     Examples
     --------
@@ -65,7 +66,8 @@ class TrainingProgress:
 
     def __init__(self, description: str, total: int, *, verbose: int) -> None:
         self._shown = bool(verbose) and sys.stderr.isatty()
-        self._description, self._total = description, total
+        self._lines = ProgressLines() if verbose and not self._shown else None
+        self._description, self._total, self._done = description, total, 0
         self._progress: Progress | None = None
         self._task: TaskID | None = None
 
@@ -103,6 +105,10 @@ class TrainingProgress:
 
     def advance(self, loss: float, epochs: int = 1) -> None:
         """Some more epochs are done, the last with this loss."""
+        self._done += epochs
+        if self._lines is not None:
+            done = f"{self._done} of {self._total} epochs"
+            self._lines(f"{self._description}: {done}, loss {loss:.4f}")
         if self._progress is not None and self._task is not None:
             self._progress.update(self._task, advance=epochs, loss=f"{loss:.4f}")
 
