@@ -14,7 +14,7 @@ from ecoc._checks import listing, require
 from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass import ECOCClassifier, save_model
-from ecoc.multiclass.diagnostics import unwrapped
+from ecoc.multiclass.diagnostics.columns import unwrapped
 from ecoc.tables.features import Encoded, Feature, encode
 from ecoc.tables.reading import Table, as_table
 

@@ -17,7 +17,6 @@ from ecoc.multiclass.diagnostics.columns import (
     column_usefulness,
     confusion_by_distance,
     error_correlation,
-    unwrapped,
 )
 from ecoc.multiclass.diagnostics.comparison import (
     Comparison,
@@ -44,5 +43,4 @@ __all__ = [
     "confusion_by_distance",
     "decision_boundaries",
     "error_correlation",
-    "unwrapped",
 ]
