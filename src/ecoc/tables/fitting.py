@@ -32,8 +32,8 @@ from ecoc.multiclass.diagnostics import (
     Reliability,
     Splits,
     compare_on_splits,
-    unwrapped,
 )
+from ecoc.multiclass.diagnostics.columns import unwrapped
 from ecoc.tables.features import Feature, encode, find_features, read_labels, rows_with_class
 from ecoc.tables.learners import Learner, make_learner
 from ecoc.tables.model import TableModel
