@@ -100,7 +100,7 @@ def test_data_is_utf_8_whatever_the_terminal(folder):
 @pytest.mark.parametrize(
     ("verb", "said"),
     [
-        ("desgin", "There is no verb 'desgin'. Did you mean 'design'?"),
+        ("desing", "There is no verb 'desing'. Did you mean 'design'?"),
         ("predcit", "Did you mean 'predict'?"),
         ("xyzzy", "There is no verb 'xyzzy'.\n"),
     ],
