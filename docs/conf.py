@@ -62,6 +62,7 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
+    "capture_repr": ("_repr_html_",),
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
     "min_reported_time": 1e9,
@@ -79,7 +80,7 @@ class NoObjectsInSidebar(SphinxTransform):
     else, and writing it two hundred times takes longer than all the rest.
     """
 
-    default_priority = 900
+    default_priority = 700  # before Sphinx collects what is in the contents
 
     def apply(self, **_: Any) -> None:
         """Take the invisible tables of contents out of a page of the API."""
@@ -98,7 +99,7 @@ class LinkToApi(SphinxPostTransform):
 
     def run(self, **_: Any) -> None:
         """Look at every piece of code in the text of a guide."""
-        if self.env.docname.startswith("api/"):
+        if self.env.docname.startswith("api/generated/"):
             return
         pages = self._pages()
         seen = set()
@@ -137,6 +138,13 @@ class LinkToApi(SphinxPostTransform):
         return {short: names.pop() for short, names in full.items() if len(names) == 1}
 
 
+def _trim(_app: Any, document: nodes.document) -> None:
+    """Take the empty line from the end of examples, which doctest needs and readers do not."""
+    for block in document.findall(nodes.literal_block):
+        block.rawsource = block.astext().rstrip()
+        block.children = [nodes.Text(block.rawsource)]
+
+
 def _section(node: nodes.Node) -> int:
     while node.parent is not None and not isinstance(node, nodes.section):
         node = node.parent
@@ -166,6 +174,7 @@ def setup(app: Any) -> None:
     app.add_html_math_renderer("mathml", (_visit_math, None), (_visit_math, None))
     app.add_transform(NoObjectsInSidebar)
     app.add_post_transform(LinkToApi)
+    app.connect("doctree-read", _trim)
     # scikit-learn adds these methods to estimators for the routing of metadata.
     app.connect(
         "autodoc-skip-member",

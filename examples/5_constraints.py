@@ -16,8 +16,8 @@ from ecoc.errors import InfeasibleError
 # Columns further apart
 # ---------------------
 # ``min_column_distance`` is the number of classes in which two columns must differ at least,
-# up to exchanging their sides. With 10 classes, 3 costs nothing; 4 costs something as soon as
-# columns are many, because there are not so many that differ so much.
+# up to exchanging their sides. With 10 classes, 3 costs next to nothing; 4 costs something as soon
+# as columns are many, because there are not so many that differ so much.
 
 lengths = [6, 8, 10, 12, 14, 16, 18, 20]
 figure, ax = plt.subplots(figsize=(6.5, 4), layout="constrained")

@@ -141,6 +141,7 @@ WITHOUT_MIRROR = {
 ABOUT_NO_MODULE = {
     "test_benchmarks": "benchmarks/",
     "test_docs": "README and docs/",
+    "test_docs_browser": "the site that make docs builds",
     "test_fuzz_files": "every reader of files",
     "test_package": "the package",
     "test_verify_design": "tools/verify_design.py",

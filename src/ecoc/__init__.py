@@ -31,6 +31,7 @@ _LAZY = {
     "graphs": "ecoc.graphs",
     "report": "ecoc.report",
     "tables": "ecoc.tables",
+    "to_onnx": "ecoc.export:to_onnx",
 }
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "report",
     "robustness",
     "tables",
+    "to_onnx",
 ]
 
 

@@ -8,7 +8,13 @@ import pytest
 from ecoc._limits import Budget
 from ecoc.constructions.differences import addition_table
 from ecoc.constructions.symbols import canonical_columns, least_distance
-from ecoc.constructions.symmetric_symbols import Kind, Rotation, anneal_code, subtraction_table
+from ecoc.constructions.symmetric_symbols import (
+    Kind,
+    Rotation,
+    anneal_code,
+    match_halves,
+    subtraction_table,
+)
 
 
 @pytest.mark.parametrize("q", [2, 3, 4, 5, 6, 8, 9, 10])
@@ -25,6 +31,8 @@ SYMMETRIES = [
     (Rotation(9, 2, 5), (Kind(), Kind(2), Kind(2, 2, 1)), 4),
     (Rotation(13, 6, 1), (Kind(), Kind(3, 3, 1), Kind(6, 3, 1), Kind(6)), 4),
     (Rotation(8), (Kind(),) * 8, 3),
+    (Rotation(8, 7, 1, 2), (Kind(), Kind(3, 3, 1, 2), Kind(3, factor=2), Kind(7)), 4),
+    (Rotation(10, 5, 0, 4), (Kind(2, 2, 1, 4), Kind(2, 2, 2, 4), Kind(5, 5, 1)), 5),
 ]
 
 
@@ -37,7 +45,7 @@ def pair_orbits(rotation):
 
 @pytest.mark.parametrize(("rotation", "kinds", "q"), SYMMETRIES)
 def test_a_symmetric_code_has_its_symmetry(rotation, kinds, q):
-    n = sum(rotation.order // kind.order for kind in kinds)
+    n = sum(rotation.size // kind.order for kind in kinds)
     matrix, energy = anneal_code(
         rotation, kinds, q, n // 3, seed=0, n_moves=20_000, budget=Budget(), changes=0.2
     )
@@ -45,15 +53,16 @@ def test_a_symmetric_code_has_its_symmetry(rotation, kinds, q):
     assert least_distance(matrix) >= n // 3
     assert matrix.shape == (rotation.n_rows, n)
     assert matrix.max() < q
-    turned = matrix[rotation.images()[-1]]
-    first, second = canonical_columns(turned), canonical_columns(matrix)
-    assert sorted(map(tuple, first.T.tolist())) == sorted(map(tuple, second.T.tolist()))
+    expected = sorted(map(tuple, canonical_columns(matrix).T.tolist()))
+    for image in rotation.images():
+        turned = canonical_columns(matrix[image])
+        assert sorted(map(tuple, turned.T.tolist())) == expected
 
 
 @pytest.mark.parametrize("changes", [0.0, 0.5])
 @pytest.mark.parametrize(("rotation", "kinds", "q"), SYMMETRIES)
 def test_the_energy_is_that_of_the_matrix(rotation, kinds, q, changes):
-    distance = sum(rotation.order // kind.order for kind in kinds)
+    distance = sum(rotation.size // kind.order for kind in kinds)
     matrix, energy = anneal_code(
         rotation, kinds, q, distance, seed=1, n_moves=3_000, budget=Budget(), changes=changes
     )
@@ -80,3 +89,37 @@ def test_balanced_columns_separate_as_many_pairs_as_they_say(rotation, kinds, q)
 def test_rows_that_stay_need_a_symbol_that_stays():
     assert Kind(2, 2, 2).balanced(Rotation(9, 2, 1), 4) is None
     assert Kind(2, 2, 1).balanced(Rotation(9, 2, 1), 4) is not None
+
+
+def test_the_elements_of_a_group_are_different_permutations():
+    rotation = Rotation(15, 7, 1, 2)
+    images = rotation.images()
+    assert rotation.size == 21
+    assert np.unique(images, axis=0).shape == (21, 15)
+    assert all(sorted(image) == list(range(15)) for image in images.tolist())
+    # Closed: one after another is one of them.
+    known = set(map(tuple, images.tolist()))
+    assert {tuple(first[second].tolist()) for first in images for second in images} == known
+
+
+def test_two_halves_make_up_for_what_either_lacks():
+    # Averaging leaves nothing over: all rows differ in exactly 32 places.
+    rotation, kinds = Rotation(24, 23, 1), (Kind(), Kind())
+    budget = Budget(work=1e9)
+    code = match_halves(rotation, kinds, 3, 32, seed=1, n_moves=10**6, budget=budget)
+    distances = (code[:, None] != code).sum(axis=2)
+    assert (distances[np.triu_indices(24, 1)] == 32).all()
+    assert budget.work < 1e9
+
+
+@pytest.mark.parametrize(
+    ("rotation", "kinds", "distance"),
+    [
+        (Rotation(24, 23, 1), (Kind(),), 16),  # one orbit has no halves
+        (Rotation(24, 23, 1), (Kind(), Kind()), 33),  # above averaging
+        (Rotation(24), (Kind(),) * 46, 31),  # too many ways to have more than is needed
+    ],
+)
+def test_where_no_halves_are_matched(rotation, kinds, distance):
+    code = match_halves(rotation, kinds, 3, distance, seed=0, n_moves=1, budget=Budget())
+    assert code is None

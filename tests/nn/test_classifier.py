@@ -6,7 +6,9 @@ import pytest
 import torch
 from tests.nn.cases import TERNARY, digits, tiny_mlp
 from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 
+import ecoc
 from ecoc.codes import balanced_random, one_vs_one
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.decoders import LossBased
@@ -179,3 +181,46 @@ def test_classes_that_are_absent_are_named():
 def test_a_module_is_a_plain_torch_module(fitted):
     assert isinstance(fitted.as_module(), nn.Module)
     assert not fitted.as_module().training
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_columns_trained_elsewhere_become_a_classifier(shared, tmp_path):
+    X, y = digits()
+    model = ECOCNetworkClassifier(TERNARY, shared_trunk=shared, **QUICK).fit(X, y)
+    columns = model.networks_[0] if shared else model.networks_
+    wrapped = ECOCNetworkClassifier.from_columns(
+        columns, model.codebook_, X.shape[1:], classes=model.classes_
+    )
+    assert np.array_equal(wrapped.predict(X), model.predict(X))
+    assert np.array_equal(wrapped.predict_proba(X), model.predict_proba(X))
+    assert np.array_equal(wrapped.margin(X), model.margin(X))
+    wrapped.save(tmp_path / "wrapped.safetensors")
+    again = ecoc.load(
+        tmp_path / "wrapped.safetensors",
+        architecture=lambda *_: copy.deepcopy(columns if shared else columns[0]),
+    )
+    assert np.array_equal(again.decision_function(X), model.decision_function(X))
+
+
+def test_columns_that_do_not_fit_the_codebook_are_refused():
+    code = one_vs_one(4)
+    with pytest.raises(InvalidInputError, match="columns must give 6 outputs"):
+        ECOCNetworkClassifier.from_columns(nn.Linear(3, 5), code, (3,))
+    with pytest.raises(InvalidInputError, match="4 labels"):
+        ECOCNetworkClassifier.from_columns(nn.Linear(3, 6), code, (3,), classes=[1, 2, 2, 3])
+    with pytest.raises(InvalidInputError, match="decoding"):
+        ECOCNetworkClassifier.from_columns(nn.Linear(3, 6), code, (3,), decoding="votes")
+
+
+def test_a_loader_is_read_into_memory():
+    X, y = digits()
+    loader = DataLoader(TensorDataset(torch.tensor(X), torch.tensor(y)), batch_size=50)
+    model = ECOCNetworkClassifier(TERNARY, **QUICK).fit(loader)
+    same = ECOCNetworkClassifier(TERNARY, **QUICK).fit(X, y)
+    assert np.array_equal(model.decision_function(X), same.decision_function(X))
+    with pytest.raises(InvalidInputError, match="y must not be given"):
+        ECOCNetworkClassifier(TERNARY, **QUICK).fit(loader, y)
+    with pytest.raises(InvalidInputError, match="pairs of inputs and labels"):
+        ECOCNetworkClassifier(TERNARY, **QUICK).fit(DataLoader(torch.tensor(X)))
+    with pytest.raises(InvalidInputError, match="at least one batch"):
+        ECOCNetworkClassifier(TERNARY, **QUICK).fit(DataLoader([]))

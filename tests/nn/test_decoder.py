@@ -12,7 +12,7 @@ from tests.multiclass.cases import decodings
 from ecoc.codes import digits
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.decoders import Soft
-from ecoc.nn import OUTPUTS, CodeDecoder
+from ecoc.nn import OUTPUTS, CodeDecoder, CodeLoss
 
 DTYPES = [torch.float32, torch.float64]
 
@@ -130,3 +130,33 @@ def test_without_torch_the_message_has_the_install_line():
     )
     assert result.returncode == 1
     assert "pip install 'ecoc[nn]'" in result.stderr
+
+
+def test_the_loss_is_the_mean_of_the_columns_logistic_losses():
+    generator = np.random.default_rng(0)
+    matrix = np.array([[1, 1, 0], [-1, 1, 1], [-1, -1, -1]])
+    logits, targets = generator.normal(scale=3, size=(7, 3)), np.array([0, 0, 1, 2, 1, 0, 2])
+    of_columns = [
+        np.mean(
+            [
+                np.log1p(np.exp(-side * z))
+                for side, z in zip(matrix[targets, column], logits[:, column], strict=True)
+                if side
+            ]
+        )
+        for column in range(3)
+    ]
+    given = torch.tensor(logits, requires_grad=True)
+    loss = CodeLoss(matrix)(given, torch.tensor(targets))
+    assert loss.item() == pytest.approx(np.mean(of_columns))
+    loss.backward()
+    # A column that does not use a class learns nothing from its samples.
+    assert (given.grad[matrix[targets] == 0] == 0).all()
+    assert (given.grad[matrix[targets] != 0] != 0).all()
+
+
+def test_the_loss_refuses_what_does_not_fit():
+    with pytest.raises(InvalidInputError, match=r"\(n_samples, 2\), not \(4, 3\)"):
+        CodeLoss([[1, 1], [-1, 1], [1, -1]])(torch.zeros(4, 3), torch.zeros(4).long())
+    with pytest.raises(InvalidInputError, match="every class"):
+        CodeLoss([[1, -1], [0, 0], [-1, 1]])

@@ -6,14 +6,16 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.robustness.networks import CodeModel, ordinary, samples
+from torch import nn
 
-from ecoc.codes import one_vs_one
+from ecoc.codes import one_vs_one, one_vs_rest
 from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.multiclass import ECOCClassifier
 from ecoc.multiclass.decoders import DECODERS
-from ecoc.nn import NetworkClassifier
-from ecoc.robustness import View
-from ecoc.robustness.models import as_view, attacked_model, code_heads, tempered
+from ecoc.nn import OUTPUTS, CodeDecoder, CodeLoss, NetworkClassifier
+from ecoc.nn.networks import ColumnEnsemble
+from ecoc.robustness import View, certify, evaluate_robustness
+from ecoc.robustness.models import adapt, as_view, attacked_model, code_heads, tempered
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]
@@ -174,3 +176,60 @@ def test_models_hand_out_their_module():
     assert as_view(view) is view
     with pytest.raises(InvalidInputError, match="not int"):
         as_view(3)
+
+
+NET = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
+SIDE_BY_SIDE = ColumnEnsemble([nn.Linear(4, 1) for _ in range(3)])
+POINTS = torch.tensor(X / 8, dtype=torch.float32)
+
+
+@pytest.mark.parametrize("normalise", [True, False])
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("matrix", [one_vs_rest(3).matrix, [[1, 1, 0], [-1, 0, 1], [-1, -1, -1]]])
+def test_a_module_that_ends_in_a_decoder_is_columns_and_decoder(matrix, output, normalise):
+    module = nn.Sequential(NET, CodeDecoder(matrix, output, normalise=normalise))
+    found = adapt(module)
+    if output == "normalised-logistic" and not normalise and (np.array(matrix) == 0).any():
+        assert found.codebook is None
+        return
+    assert np.array_equal(found.matrix, matrix)
+    assert found.networks == [NET]
+    scores = found.column_scores(POINTS.numpy())
+    assert scores == pytest.approx(NET(POINTS).detach().numpy())
+    truth = module(POINTS).detach().numpy()
+    decided = found.decoder(scores, found.matrix).argmax(axis=1)
+    best = truth[np.arange(len(truth)), decided]
+    assert best == pytest.approx(truth.max(axis=1), abs=1e-6)
+
+
+def test_what_stands_before_a_decoder_is_found_wherever_it_is():
+    decoder = CodeDecoder(one_vs_rest(3))
+    assert len(adapt(nn.Sequential(SIDE_BY_SIDE, decoder)).networks) == 3
+    for module in (
+        nn.Sequential(*NET, decoder),
+        nn.Sequential(NET[0], nn.Sequential(*NET[1:], decoder)),
+    ):
+        (columns,) = adapt(module).networks
+        assert torch.equal(columns(POINTS), NET(POINTS))
+    assert adapt(NET).codebook is None
+    assert adapt(nn.Sequential(decoder)).codebook is None
+
+
+def test_bounds_and_attacks_take_a_module_that_ends_in_a_decoder():
+    torch.manual_seed(0)
+    code = [[1, 1, 0, 1], [-1, 0, 1, -1], [0, -1, -1, 1]]
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 4))
+    loss, optimizer = CodeLoss(code), torch.optim.Adam(net.parameters(), lr=0.05)
+    for _ in range(60):
+        optimizer.zero_grad()
+        loss(net(POINTS), torch.tensor(Y)).backward()
+        optimizer.step()
+    model = nn.Sequential(net, CodeDecoder(code))
+    few, labels = POINTS[::5].numpy(), Y[::5]
+    right = (model(POINTS[::5]).argmax(dim=1).numpy() == labels).mean()
+    proof = certify(model, few, labels, epsilons=[0.005, 0.02])
+    result = evaluate_robustness(model, few, labels, epsilons=[0.005, 0.02], steps=3)
+    assert proof.method == "crown"
+    assert proof.clean_accuracy == result.clean == pytest.approx(right)
+    assert proof.certified_accuracy[0] > 0.5
+    assert (np.array(proof.certified_accuracy) <= np.array(result.attacked)).all()

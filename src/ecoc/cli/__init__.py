@@ -14,7 +14,13 @@ _REQUIRED = (
     *("numpy", "scipy", "scikit-learn", "skops", "highspy", "numba"),
     *("joblib", "matplotlib", "click", "rich"),
 )
-_EXTRAS = {"pyscipopt": "scip", "gurobipy": "gurobi", "distributed": "dask", "torch": "nn"}
+_EXTRAS = {
+    "pyscipopt": "scip",
+    "gurobipy": "gurobi",
+    "distributed": "dask",
+    "torch": "nn",
+    "onnx": "onnx",
+}
 
 
 @click.group(
@@ -30,6 +36,7 @@ _EXTRAS = {"pyscipopt": "scip", "gurobipy": "gurobi", "distributed": "dask", "to
         "data": "ecoc.cli.reproduce:data",
         "fit": "ecoc.cli.fit:fit",
         "predict": "ecoc.cli.fit:predict",
+        "export": "ecoc.cli.fit:export",
         "attack": "ecoc.cli.robustness:attack",
         "certify": "ecoc.cli.robustness:certify",
         "reproduce": "ecoc.cli.reproduce:reproduce",

@@ -344,3 +344,55 @@ def _csv(found: Predictions) -> str:
     writer.writerow(found.header)
     writer.writerows(found.rows())
     return stream.getvalue()
+
+
+@click.command()
+@click.argument("model", metavar="MODEL")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    required=True,
+    callback=destination(".onnx"),
+    help="The ONNX file to write.",
+)
+@click.option(
+    "--missing-columns",
+    is_flag=True,
+    help="Give the graph a second input for columns to do without.",
+)
+@click.option("--no-probabilities", is_flag=True, help="Labels and scores only, which is faster.")
+@common_options
+def export(
+    model: str, output: str, missing_columns: bool, no_probabilities: bool, as_json: bool
+) -> None:
+    """Write a trained model as an ONNX file, columns and decoder in one graph.
+
+    MODEL is a .skops file of ecoc fit or of a classifier, or a .safetensors file of ecoc.nn.
+    The graph takes X and gives label, scores and, where the model has them, probabilities.
+    Needs the extra onnx.
+    """
+    import ecoc
+    from ecoc.export import to_onnx
+
+    exported = to_onnx(
+        ecoc.load(model), missing_columns=missing_columns, probabilities=not no_probabilities
+    )
+    contents = exported.SerializeToString()
+    write_output(output, contents)
+    facts = {
+        "inputs": [each.name for each in exported.graph.input],
+        "outputs": [each.name for each in exported.graph.output],
+        "operators": len(exported.graph.node),
+        "bytes": len(contents),
+    }
+    if as_json:
+        print_json(facts)
+        return
+    print_facts(
+        {
+            key.capitalize(): ", ".join(value) if isinstance(value, list) else value
+            for key, value in facts.items()
+        }
+    )
+    talk(f"written to {output}")

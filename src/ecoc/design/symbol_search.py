@@ -110,6 +110,8 @@ def search_symbols(
     top = best_symbol_bound(SymbolBoundProblem(k, n, q)).value if bound is None else bound
     runs = 0
     for goal in range(top, max(reached, at_least - 1), -1):
+        if goal <= reached:
+            break
         found = None
         for number in range(n_starts):
             if budget.is_spent:
@@ -125,9 +127,15 @@ def search_symbols(
                 budget=budget,
                 start=begin if number == 0 else None,
             )
-            if not energy and has_different_columns(matrix):
+            if not has_different_columns(matrix):
+                continue
+            if not energy:
                 found = matrix
                 break
+            # A near miss is better than nothing where the time is over.
+            near = least_distance(matrix)
+            if near > max(reached, at_least - 1):
+                best, reached = matrix, near
         if found is not None:
             best, reached = found, goal
             break

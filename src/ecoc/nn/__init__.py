@@ -6,7 +6,7 @@ from ecoc._checks import require
 require("torch", extra="nn")
 
 from ecoc.nn.classifier import ECOCNetworkClassifier, MulticlassTwin
-from ecoc.nn.decoder import OUTPUTS, CodeDecoder
+from ecoc.nn.decoder import OUTPUTS, CodeDecoder, CodeLoss
 from ecoc.nn.files import load_model
 from ecoc.nn.network import NetworkClassifier
 from ecoc.nn.training.trainer import TrainingError, TrainingRecord
@@ -14,6 +14,7 @@ from ecoc.nn.training.trainer import TrainingError, TrainingRecord
 __all__ = [
     "OUTPUTS",
     "CodeDecoder",
+    "CodeLoss",
     "ECOCNetworkClassifier",
     "MulticlassTwin",
     "NetworkClassifier",

@@ -18,6 +18,7 @@ import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
+from torch.utils.data import DataLoader
 
 from ecoc._checks import check_int, check_number, check_seed
 from ecoc._typing import Floats
@@ -32,6 +33,7 @@ from ecoc.nn.training.trainer import (
     TrainingSettings,
     as_inputs,
     find_range,
+    read_loader,
     split_rows,
 )
 
@@ -73,16 +75,20 @@ class NetworkEstimator(ClassifierMixin, BaseEstimator):
 
     # -------------------------------------------------------------- training
 
-    def fit(self: _Estimator, X: Any, y: Any) -> _Estimator:
+    def fit(self: _Estimator, X: Any, y: Any = None) -> _Estimator:
         """Train the networks.
 
         Parameters
         ----------
         X : array of shape (n_samples, channels, height, width) or (n_samples, n_features)
-            Images or vectors; images of one channel may lack that dimension.
+            Images or vectors; images of one channel may lack that dimension. Or a
+            ``DataLoader`` of torch with batches of inputs and labels, without `y`: it is read
+            once, into memory, so that random changes of inputs belong into `augment`.
         y : array-like of shape (n_samples,)
             The class labels, numbers or text.
         """
+        if isinstance(X, DataLoader):
+            X, y = read_loader(X, y)  # noqa: N806
         data, settings = self._checked(X, y)
         self._prepare(data, settings.seed)
         folder = None

@@ -7,14 +7,16 @@ from __future__ import annotations
 import hashlib
 import os
 import warnings
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
-from ecoc._checks import check_choice, listing
+from ecoc._checks import check_choice, check_int, listing
 from ecoc._typing import Floats
 from ecoc.codes import Codebook
 from ecoc.codes.validation import check_two_symbols
@@ -26,7 +28,7 @@ from ecoc.multiclass.decoders.probabilities import couple
 from ecoc.nn.base import NetworkEstimator
 from ecoc.nn.decoder import OUTPUTS, CodeDecoder
 from ecoc.nn.network import check_intervals
-from ecoc.nn.networks.architectures import ColumnEnsemble, Factory
+from ecoc.nn.networks.architectures import ColumnEnsemble, Factory, InputFormat
 from ecoc.nn.networks.stacked import StackedNetworks
 from ecoc.nn.training.objectives import ClassObjective, ColumnObjective
 from ecoc.nn.training.strategies import (
@@ -296,6 +298,69 @@ class ECOCNetworkClassifier(NetworkEstimator):
             "decoding": self.decoding_,
         }
 
+    @classmethod
+    def from_columns(
+        cls,
+        columns: nn.Module | Sequence[nn.Module],
+        codebook: Codebook,
+        input_shape: tuple[int, ...],
+        *,
+        classes: npt.ArrayLike | None = None,
+        decoding: str = "auto",
+    ) -> ECOCNetworkClassifier:
+        """A fitted classifier from networks that were trained elsewhere.
+
+        Parameters
+        ----------
+        columns : nn.Module or sequence of nn.Module
+            One network with an output for each column, or a network with one output for each.
+            They are used as they are, in evaluation mode, and take inputs as they come.
+        codebook : Codebook
+            What they were trained for: a positive output means the +1 side of its column.
+        input_shape : tuple of int
+            The shape of one input.
+        classes : array-like of shape (n_classes,), optional
+            The labels of the codebook's rows, sorted; 0, 1, 2 and so on by default.
+        decoding : str, default="auto"
+            As for the class.
+
+        Examples
+        --------
+        >>> from ecoc.codes import one_vs_rest
+        >>> trained = nn.Sequential(nn.Linear(4, 3))
+        >>> model = ECOCNetworkClassifier.from_columns(trained, one_vs_rest(3), (4,))
+        >>> model.predict(np.zeros((2, 4))).shape
+        (2,)
+        """
+        check_two_symbols(codebook, cls.__name__)
+        shared = isinstance(columns, nn.Module)
+        given = [columns] if isinstance(columns, nn.Module) else list(columns)
+        networks = [
+            nn.Sequential(*(each if isinstance(each, nn.Sequential) else [each])) for each in given
+        ]
+        labels = np.arange(codebook.n_classes) if classes is None else np.asarray(classes)
+        if labels.shape != (codebook.n_classes,) or (labels[:-1] >= labels[1:]).any():
+            raise InvalidInputError(
+                f"classes must be the {codebook.n_classes} labels of the codebook's rows, sorted "
+                "and all different."
+            )
+        check_choice("decoding", decoding, ("auto", *_DECODINGS))
+        model = cls(
+            codebook, architecture=lambda *_: networks[0], shared_trunk=shared, decoding=decoding
+        )
+        shape = tuple(check_int("input_shape", size, minimum=1) for size in input_shape)
+        model.inputs_, model.classes_ = InputFormat(shape, shape), labels
+        model.codebook_, model.codebook_reason_ = codebook, "the codebook that was given"
+        model.networks_ = [network.eval().requires_grad_(False) for network in networks]
+        outputs = model._columns(networks)(torch.zeros(2, *shape))
+        if outputs.shape != (2, codebook.n_columns):
+            raise InvalidInputError(
+                f"columns must give {codebook.n_columns} outputs for each sample, as many as the "
+                f"codebook has columns, not an array of shape {tuple(outputs.shape)} for 2."
+            )
+        model.records_ = ()
+        return model
+
     # ------------------------------------------------------------ prediction
 
     def column_module(self, *, stacked: bool = False) -> nn.Module:
@@ -369,8 +434,6 @@ class ECOCNetworkClassifier(NetworkEstimator):
 
 
 def _check_one_logit(network: nn.Module, shape: tuple[int, ...]) -> None:
-    import torch
-
     outputs = network.eval()(torch.zeros(2, *shape))
     if tuple(outputs.shape) != (2, 1):
         raise InvalidInputError(

@@ -1,4 +1,4 @@
-"""The decoder as a torch module: from the logits of columns to scores of classes."""
+"""Decoder and loss as torch modules: from the logits of columns to classes, and to gradients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ecoc.codes import Codebook
 from ecoc.codes.validation import as_entries, check_two_symbols
 from ecoc.errors import InvalidInputError
 
-__all__ = ["OUTPUTS", "CodeDecoder"]
+__all__ = ["OUTPUTS", "CodeDecoder", "CodeLoss"]
 
 OUTPUTS = ("soft", "log-soft", "normalised-logistic", "normalised-linear", "hamming")
 """The forms in which a decoder scores classes; the largest score wins in each.
@@ -73,12 +73,7 @@ class CodeDecoder(nn.Module):
         super().__init__()
         self.output = check_choice("output", output, OUTPUTS)
         self.normalise = normalise
-        if isinstance(matrix, Codebook):
-            check_two_symbols(matrix, "CodeDecoder")
-        entries = matrix.matrix if isinstance(matrix, Codebook) else as_entries(matrix)
-        code = torch.tensor(entries.tolist())
-        if not bool((code != 0).any(dim=1).all()):
-            raise InvalidInputError("matrix must use every class in at least one column.")
+        code = _entries(matrix, "CodeDecoder")
         # Small integers are exact in every dtype, so the buffers follow that of the logits.
         self.register_buffer("code", code.float(), persistent=False)
         self.register_buffer("used", code.abs().sum(dim=1).float(), persistent=False)
@@ -122,3 +117,64 @@ class CodeDecoder(nn.Module):
     def extra_repr(self) -> str:
         """Classes, columns and form, for printing."""
         return f"{self.code.shape[0]} classes, {self.code.shape[1]} columns, {self.output!r}"
+
+
+class CodeLoss(nn.Module):
+    """The loss that trains the columns of a codebook, for a training loop of your own.
+
+    The logistic loss of each column over the samples whose class it uses, as the mean over
+    the columns. Each column learns for itself: nothing of one is made up for by another, as
+    it is by a loss behind the decoder.
+
+    Parameters
+    ----------
+    codebook : Codebook or array-like of shape (n_classes, n_columns)
+        Entries -1, 0 and +1.
+
+    Examples
+    --------
+    >>> loss = CodeLoss([[1, 1], [1, -1], [-1, 0]])
+    >>> logits = torch.tensor([[5.0, -5.0], [-5.0, 7.0]])
+    >>> loss(logits, torch.tensor([1, 2])).round(decimals=4), loss(logits, torch.tensor([2, 1]))
+    (tensor(0.0067), tensor(6.0038))
+    """
+
+    code: Tensor
+
+    def __init__(self, codebook: Codebook | npt.ArrayLike) -> None:
+        super().__init__()
+        self.register_buffer("code", _entries(codebook, "CodeLoss").float(), persistent=False)
+
+    def forward(self, logits: Tensor, targets: Tensor) -> Tensor:
+        """The mean loss.
+
+        Parameters
+        ----------
+        logits : tensor of shape (n_samples, n_columns)
+            What the network says about the columns.
+        targets : tensor of int of shape (n_samples,)
+            The row of the codebook that each sample belongs to.
+        """
+        if logits.ndim != 2 or logits.shape[1] != self.code.shape[1]:
+            raise InvalidInputError(
+                f"logits must have shape (n_samples, {self.code.shape[1]}), "
+                f"not {tuple(logits.shape)}."
+            )
+        sides = self.code.to(logits.dtype)[targets]
+        losses = functional.softplus(-sides * logits) * sides.abs()
+        return (losses.sum(dim=0) / sides.abs().sum(dim=0).clamp(min=1)).mean()
+
+    def extra_repr(self) -> str:
+        """Classes and columns, for printing."""
+        return f"{self.code.shape[0]} classes, {self.code.shape[1]} columns"
+
+
+def _entries(codebook: Codebook | npt.ArrayLike, name: str) -> Tensor:
+    """The entries of a codebook of two symbols, of which every class uses a column."""
+    if isinstance(codebook, Codebook):
+        check_two_symbols(codebook, name)
+    entries = codebook.matrix if isinstance(codebook, Codebook) else as_entries(codebook)
+    code = torch.tensor(entries.tolist())
+    if not bool((code != 0).any(dim=1).all()):
+        raise InvalidInputError("matrix must use every class in at least one column.")
+    return code

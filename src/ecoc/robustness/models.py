@@ -18,7 +18,7 @@ from ecoc.codes import Codebook
 from ecoc.codes.validation import check_two_symbols
 from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.multiclass.data import open_pipeline, transformed
-from ecoc.multiclass.decoders import Decoder, LossBased, SelfHealing
+from ecoc.multiclass.decoders import Decoder, LossBased, SelfHealing, Soft, make_decoder
 from ecoc.nn.decoder import CodeDecoder
 from ecoc.nn.networks.architectures import ColumnEnsemble
 from ecoc.robustness.columns import AffineMap, torch_columns
@@ -118,7 +118,9 @@ def adapt(model: Any) -> ModelAdapter:
     model : object
         An :class:`ecoc.multiclass.ECOCClassifier`, an estimator of :mod:`ecoc.nn`, another
         classifier with the interface of scikit-learn, a pipeline that ends in one of them, or
-        a torch module from inputs to logits.
+        a torch module from inputs to logits of classes. One that ends in a
+        :class:`ecoc.nn.CodeDecoder`, as ``nn.Sequential(net, CodeDecoder(codebook))`` does, is
+        a network of columns and what decides from them.
 
     Examples
     --------
@@ -139,7 +141,7 @@ def adapt(model: Any) -> ModelAdapter:
     elif hasattr(last, "as_module") and hasattr(last, "classes_"):
         adapter = _ordinary(last.as_module(output="logits"), last)
     elif isinstance(last, nn.Module):
-        adapter = _ordinary(last)
+        adapter = _coded_module(last) or _ordinary(last)
     elif hasattr(last, "estimators_") and hasattr(last, "codebook_"):
         adapter = _code_classifier(last)
     elif hasattr(last, "predict") and hasattr(last, "classes_"):
@@ -213,6 +215,47 @@ def _ordinary(module: nn.Module, model: Any = None) -> ModelAdapter:
         networks=[module],
         input_shape=_given_shape(model),
     )
+
+
+def _coded_module(module: nn.Module) -> ModelAdapter | None:
+    """A module that ends in a decoder, as columns and decoder; None for others.
+
+    None too where no decoder of :mod:`ecoc.multiclass` decides alike.
+    """
+    columns, decoder = _before_decoder(module)
+    if columns is None or decoder is None:
+        return None
+    matrix = decoder.code.cpu().numpy().astype(np.int8)
+    codebook = Codebook(matrix, allow_repeated_columns=True)
+    sums = not decoder.normalise and not codebook.is_binary
+    if sums and decoder.output == "normalised-logistic":
+        return None
+    alike = "soft" if decoder.output == "log-soft" else decoder.output
+    found = make_decoder(alike, codebook, "decision_function")
+    if sums and isinstance(found, Soft):
+        found = Soft(normalise=False)
+    if sums and isinstance(found, LossBased):
+        found = LossBased(found.loss)
+    return ModelAdapter(
+        classes=np.arange(len(matrix)),
+        column_scores=_asked(columns),
+        codebook=codebook,
+        decoder=found,
+        module=columns,
+        decision=decoder,
+        networks=list(columns.networks) if isinstance(columns, ColumnEnsemble) else [columns],
+    )
+
+
+def _before_decoder(module: nn.Module) -> tuple[nn.Module | None, CodeDecoder | None]:
+    """What stands before the decoder at the end of a module, and the decoder."""
+    if not isinstance(module, nn.Sequential) or len(module) < 2:
+        return None, None
+    last = module[-1]
+    if isinstance(last, CodeDecoder):
+        return (module[0] if len(module) == 2 else module[:-1]), last
+    inner, decoder = _before_decoder(last)
+    return (None, None) if inner is None else (nn.Sequential(*list(module)[:-1], inner), decoder)
 
 
 def _given_shape(model: Any) -> tuple[int, ...] | None:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
+from torch.utils.data import DataLoader
 
 from ecoc._checks import check_choice, check_int, check_number
 from ecoc.errors import EcocError, InvalidInputError
@@ -35,6 +36,7 @@ __all__ = [
     "Unit",
     "as_inputs",
     "find_range",
+    "read_loader",
     "split_rows",
     "train",
 ]
@@ -234,6 +236,33 @@ def as_inputs(X: Any) -> npt.NDArray[np.float32]:  # noqa: N803
     if not np.isfinite(array).all():
         raise InvalidInputError("X must be finite; it has NaN or infinite values.")
     return array
+
+
+def read_loader(
+    loader: DataLoader[Any], labels: object = None
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """All inputs and labels of a loader of batches.
+
+    Examples
+    --------
+    >>> from torch.utils.data import TensorDataset
+    >>> data = TensorDataset(torch.arange(6.0).reshape(3, 2), torch.tensor([1, 0, 1]))
+    >>> read_loader(DataLoader(data, batch_size=2))[1]
+    array([1, 0, 1])
+    """
+    if labels is not None:
+        raise InvalidInputError("y must not be given with a DataLoader, whose batches have labels.")
+    inputs, targets = [], []
+    for batch in loader:
+        if not isinstance(batch, list | tuple) or len(batch) != 2:
+            raise InvalidInputError(
+                f"A DataLoader must give pairs of inputs and labels, not {type(batch).__name__}."
+            )
+        inputs.append(as_inputs(batch[0]))
+        targets.append(np.asarray(batch[1]))
+    if not inputs:
+        raise InvalidInputError("A DataLoader must give at least one batch.")
+    return np.concatenate(inputs), np.concatenate(targets)
 
 
 def find_range(

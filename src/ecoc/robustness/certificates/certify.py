@@ -87,7 +87,7 @@ def certify(
     model : object
         A fitted :class:`ecoc.multiclass.ECOCClassifier` or estimator of :mod:`ecoc.nn`, also at
         the end of a pipeline of scalers and PCA; or a torch module from inputs to the logits
-        of classes.
+        of classes, such as ``nn.Sequential(net, CodeDecoder(codebook))``.
     X : array of shape (n_samples, ...)
         The samples, as the model takes them.
     y : array of shape (n_samples,), optional
