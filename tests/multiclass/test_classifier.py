@@ -618,7 +618,7 @@ def test_trees_say_by_symbols_what_each_of_them_says(nine):
     for strange in (np.inf, -np.inf):
         wrong = X.copy()
         wrong[0, 0] = strange
-        with pytest.raises(ColumnError, match="column 0.*infinity"):
+        with pytest.raises(ColumnError, match=r"column 0.*infinity"):
             model.predict(wrong)
 
 
