@@ -195,8 +195,8 @@ def heads_on_mnist(folder: str | None, n_seeds: int) -> None:
     torch.set_num_threads(1)
     data = load_dataset("mnist", data=folder)
     rows = np.random.default_rng(0).permutation(60_000)[:10_000]
-    X, y = images(torch, data.X[rows]), data.y[rows].astype(np.int64)
-    X_test, y_test = images(torch, data.X[60_000:]), data.y[60_000:].astype(np.int64)
+    pixels, y = images(torch, data.X[rows]), data.y[rows].astype(np.int64)
+    test, y_test = images(torch, data.X[60_000:]), data.y[60_000:].astype(np.int64)
     one_head = np.arange(10)[:, None]
     codes = {f"q={q}": (code(10, 20, q).matrix, q) for q in (2, 4, 10)} | {"one": (one_head, 10)}
     table = []
@@ -213,14 +213,14 @@ def heads_on_mnist(folder: str | None, n_seeds: int) -> None:
             network = nn.Sequential(*trunk, nn.Linear(128, matrix.shape[1] * q))
             optimiser = torch.optim.Adam(network.parameters(), lr=2e-3)
             for _ in range(5):
-                for batch in torch.randperm(len(X)).split(100):
-                    answers = network(X[batch]).reshape(-1, q)
+                for batch in torch.randperm(len(pixels)).split(100):
+                    answers = network(pixels[batch]).reshape(-1, q)
                     loss = nn.functional.cross_entropy(answers, symbols[y[batch]].flatten())
                     optimiser.zero_grad()
                     loss.backward()
                     optimiser.step()
             with torch.no_grad():
-                logs = network(X_test).reshape(len(X_test), -1, q).log_softmax(dim=2)
+                logs = network(test).reshape(len(test), -1, q).log_softmax(dim=2)
                 chosen = nn.functional.one_hot(symbols, q).to(logs.dtype)
                 decided = torch.einsum("nlq,klq->nk", logs, chosen).argmax(dim=1).numpy()
             accuracies.append(100 * float(np.mean(decided == y_test)))
@@ -229,9 +229,9 @@ def heads_on_mnist(folder: str | None, n_seeds: int) -> None:
     print_table(["heads", "columns", "accuracy", "range"], table)
 
 
-def images(torch: object, X: np.ndarray) -> object:
+def images(torch: object, pixels: np.ndarray) -> object:
     """Pixels from 0 to 1 as a network takes them."""
-    values = torch.from_numpy(np.asarray(X, dtype=np.float32))  # type: ignore[attr-defined]
+    values = torch.from_numpy(np.asarray(pixels, dtype=np.float32))  # type: ignore[attr-defined]
     return (values / values.max()).reshape(-1, 1, 28, 28)
 
 
