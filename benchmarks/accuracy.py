@@ -27,7 +27,7 @@ from functools import partial
 import numpy as np
 from scipy import stats
 from sklearn.base import BaseEstimator, clone
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.multiclass import OutputCodeClassifier
@@ -112,7 +112,7 @@ def many_trees(base: BaseEstimator, split: Split, _: Method) -> BaseEstimator:
 
 def many_trees_of_symbols(base: BaseEstimator, split: Split, method: Method) -> BaseEstimator:
     """A code of as many columns as a forest has trees, for trees as they are in a forest."""
-    tree = clone(base).set_params(max_features="sqrt")
+    tree = BaggingClassifier(clone(base).set_params(max_features="sqrt"), n_estimators=1)
     whole = code("optimal", split, base, N_TREES, seed=split.number, n_symbols=method.n_symbols)
     return ECOCClassifier(tree, codebook=whole, random_state=split.number)
 

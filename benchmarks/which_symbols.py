@@ -12,8 +12,9 @@ regression, SVM, boosting) are tested on 500 rows, have 20 columns alone on sets
 more, and boosting has 20 columns and at most 8 symbols everywhere. Codes are those of
 design_codebook, with five seconds for each. "plain" is the learner itself, and "forest" a random
 forest with as many trees as the code has columns. Learners are as scikit-learn has them, untuned;
-"random tree" looks at the root of the number of features at each branch. Records go to a file
-(--out), and a run that was stopped goes on where it was.
+"random tree" looks at the root of the number of features at each branch, and "bootstrap tree" is
+one of these on a bootstrap sample, which is what a forest has. Records go to a file (--out), and
+a run that was stopped goes on where it was.
 
 Networks (--networks): 20 heads of q symbols on a shared trunk of two convolutions and 128
 features, 10,000 images of MNIST, 5 epochs, cross-entropy of every column, decoded by the sum of
@@ -31,7 +32,11 @@ from functools import cache
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.datasets import make_classification
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    BaggingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.naive_bayes import GaussianNB
@@ -53,6 +58,9 @@ LENGTHS = ("20", "100", "2k")
 LEARNERS: dict[str, Callable[[int], BaseEstimator]] = {
     "tree": lambda seed: DecisionTreeClassifier(random_state=seed),
     "random tree": lambda seed: DecisionTreeClassifier(max_features="sqrt", random_state=seed),
+    "bootstrap tree": lambda seed: BaggingClassifier(
+        DecisionTreeClassifier(max_features="sqrt"), n_estimators=1, random_state=seed
+    ),
     "naive bayes": lambda _: GaussianNB(),
     "k-nn": lambda _: KNeighborsClassifier(),
     "logistic": lambda _: LogisticRegression(max_iter=300),
@@ -112,7 +120,14 @@ def code(n_classes: int, n_columns: int, q: int) -> Codebook:
     return design.codebook
 
 
-def measure(records: Records, name: str, split: Split, learner: str, lengths: list[str]) -> None:
+def measure(
+    records: Records,
+    name: str,
+    split: Split,
+    learner: str,
+    lengths: list[str],
+    numbers: list[int],
+) -> None:
     """Train and test every method on a split."""
     n_classes = len(np.unique(split.y))
     for length in lengths:
@@ -121,7 +136,7 @@ def measure(records: Records, name: str, split: Split, learner: str, lengths: li
             continue
         n_columns = 2 * n_classes if length == "2k" else int(length)
         most = min(n_classes // 2, 8 if learner in SLOWEST else n_classes)
-        methods = [str(q) for q in SYMBOLS if q == 2 or q <= most]
+        methods = [str(q) for q in numbers if q == 2 or q <= most]
         for method in ("plain", "forest", *methods):
             key = {
                 "set": name,
@@ -242,6 +257,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=[*SETS, *MADE])
     parser.add_argument("--learners", nargs="+", choices=list(LEARNERS), default=list(LEARNERS))
     parser.add_argument("--lengths", nargs="+", choices=LENGTHS, default=list(LENGTHS))
+    parser.add_argument("--symbols", nargs="+", type=int, default=list(SYMBOLS))
     parser.add_argument("--splits", type=int, default=2, help="random splits of each set")
     parser.add_argument("--out", help="file of records, JSON lines; goes on where it ends")
     parser.add_argument("--report", action="store_true", help="only print what --out holds")
@@ -263,7 +279,7 @@ def main() -> None:
     for learner in arguments.learners:
         for name, data in sets:
             for split in splits(data, arguments.splits, 1000, 500 if learner in SLOW else 1000):
-                measure(records, name, split, learner, arguments.lengths)
+                measure(records, name, split, learner, arguments.lengths, arguments.symbols)
                 print(f"{learner}: {name}, split {split.number}", flush=True)
     report(records)
 
