@@ -120,7 +120,7 @@ def code(n_classes: int, n_columns: int, q: int) -> Codebook:
     return design.codebook
 
 
-def measure(
+def measure(  # noqa: PLR0917
     records: Records,
     name: str,
     split: Split,

@@ -41,8 +41,8 @@ SYMBOL_SHARES = {"BaseDecisionTree": 1 / 3}
 
 Kinds go by the name of a class or an ancestor; what is not listed has two symbols. Trees:
 `benchmarks/which_symbols.py`, ten data sets of 6 to 100 classes, 20 columns. With eleven classes
-and fewer three or four symbols were 1.1 points better than two in the mean, with 50 and 100
-classes 16 and 25 were 28 and 17 points better.
+and fewer three or four symbols were 1.3 points better than two in the mean, with 50 and 100
+classes 16 and 25 were 29 and 15 points better.
 """
 
 _FEWEST_SYMBOLS, _MOST_SYMBOLS = 3, 25
