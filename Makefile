@@ -52,4 +52,4 @@ $(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@touch $(VENV)/.core $@
 
 clean:
-	@rm -rf $(VENV) $(DEMO) build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf $(VENV) $(DEMO) build docs/gallery docs/api/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -5,11 +5,15 @@ import re
 import shlex
 import subprocess
 import sys
+from collections import Counter
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from click.testing import CliRunner
 
+import ecoc
 from ecoc.cli import main
 from ecoc.paper import read_records
 from ecoc.report import reproduction_markdown
@@ -96,6 +100,44 @@ def test_both_commands_are_on_the_first_screen():
     first_screen = "\n".join(README.splitlines()[:25])
     assert "make demo" in first_screen
     assert "make test" in first_screen
+
+
+def test_the_readme_begins_with_what_a_reader_needs():
+    places = [README.index(text) for text in ("pip install", "make demo", "error-correction.png")]
+    assert places == sorted(places)
+    assert README.index("Gupta & Amin") < README.index("the paper")
+    assert "```bibtex" in README
+
+
+def test_the_citation_has_the_version_of_the_package():
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert f"\nversion: {ecoc.__version__}\n" in citation
+    assert f"version = {{{ecoc.__version__}}}" in README
+
+
+def test_everything_public_has_its_place_in_the_api():
+    listed = {}
+    for page in (ROOT / "docs" / "api").glob("*.md"):
+        for room, names in re.findall(
+            r"currentmodule:: (\S+)\n\n\.\. autosummary::\n(?:   :.*\n)+\n((?:   \w+\n)+)",
+            page.read_text(),
+        ):
+            listed.setdefault(room, []).extend(names.split())
+        for room, name in re.findall(r"py:data:: (\S+)\.(\w+)", page.read_text()):
+            listed.setdefault(room, []).append(name)
+    everything = [name for names in listed.values() for name in names]
+    for room, names in listed.items():
+        public = {
+            name
+            for name in import_module(room).__all__
+            if not name.startswith("__")
+            and not isinstance(getattr(import_module(room), name), ModuleType)
+        }
+        missing = public - set(everything)
+        assert not missing, f"docs/api has no {room}.{', '.join(sorted(missing))}"
+        assert set(names) <= public, f"{room} has no {set(names) - public}"
+    # A function of this name reads classifiers, and another one networks.
+    assert [name for name, n in Counter(everything).items() if n > 1] == ["load_model"]
 
 
 def test_the_command_line_page_has_todays_help():

@@ -33,7 +33,7 @@ from ecoc.design.programs import build_ip3, read_solution
 from ecoc.errors import EcocError
 from ecoc.multiclass import ECOCClassifier, load_model, save_model
 from ecoc.paper import read_records
-from ecoc.paper.figure_boundaries import pack, unpack
+from ecoc.paper.figures import pack, unpack
 from ecoc.paper.records import latest
 from ecoc.report import reproduction_markdown, reproduction_page
 from ecoc.robustness.model_files import _read_arrays

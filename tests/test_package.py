@@ -34,6 +34,10 @@ def test_import_loads_numpy_and_nothing_heavier():
     assert not foreign
 
 
+def test_designs_are_read_without_a_compiler_or_a_solver():
+    assert not modules_after("import ecoc.design") & {"highspy", "numba", "sklearn", "torch"}
+
+
 def test_every_public_name_is_there():
     for name in ecoc.__all__:
         assert getattr(ecoc, name) is not None
@@ -124,3 +128,43 @@ def test_rooms_show_what_users_call_and_little_more():
     shown = {room: len(getattr(import_module(room), "__all__", ())) for room in rooms}
     assert "ecoc.multiclass.decoders" in shown
     assert {room: count for room, count in shown.items() if count > 17} == {}
+
+
+WITHOUT_MIRROR = {
+    "_typing": "names of types",
+    "errors": "types of errors, which are raised everywhere",
+    "constructions/_annealing": "kernels; what they give is counted again where they are called",
+    "design/solvers/gurobi": "test_base runs on every solver that is installed",
+    "design/solvers/highs": "test_base runs on every solver that is installed",
+    "design/solvers/scip": "test_base runs on every solver that is installed",
+}
+ABOUT_NO_MODULE = {
+    "test_benchmarks": "benchmarks/",
+    "test_docs": "README and docs/",
+    "test_docs_browser": "the site that make docs builds",
+    "test_fuzz_files": "every reader of files",
+    "test_package": "the package",
+    "test_verify_design": "tools/verify_design.py",
+}
+
+
+def mirrored(test, modules):
+    """The module that a test file is named after: test_MODULE.py or test_MODULE_TOPIC.py."""
+    words = test.name.removeprefix("test_").split("_")
+    names = ["_".join(words[:n]) for n in range(len(words), 0, -1)]
+    return next((test.parent / name for name in names if test.parent / name in modules), None)
+
+
+def test_tests_mirror_the_source():
+    source, tests = Path(ecoc.__file__).parent, Path(__file__).parent
+    paths = {path.relative_to(source).with_suffix("") for path in source.rglob("*.py")}
+    modules = {path.parent / path.name.lstrip("_"): path.as_posix() for path in paths}
+    files = {path.relative_to(tests).with_suffix("") for path in tests.rglob("test_*.py")}
+    named = {test.as_posix(): mirrored(test, modules) for test in files}
+    strays = {test for test, module in named.items() if module is None}
+    # What a room's __init__ does, such as loading late, is tested in test_imports.
+    strays = {test for test in strays if not test.endswith("/test_imports")}
+    assert strays == set(ABOUT_NO_MODULE)
+    seen = {modules[module] for module in named.values() if module is not None}
+    missing = {path for path in modules.values() if not path.endswith("__init__")} - seen
+    assert missing == set(WITHOUT_MIRROR)

@@ -34,8 +34,7 @@ import numpy.typing as npt
 from numba import njit
 
 from ecoc.graphs import CliqueCover, ConflictGraph, verify_cover
-from ecoc.graphs.structured import list_generators, place_shapes, table_shapes
-from ecoc.graphs.tables import CoverTable
+from ecoc.graphs.structured import CoverTable, list_generators, place_shapes, table_shapes
 from hitting_set import small_hitting_set
 
 Ints = npt.NDArray[np.int64]

@@ -10,8 +10,9 @@ from importlib import import_module
 from typing import Any
 
 from ecoc import codes, errors
-from ecoc._version import __version__
 from ecoc.codes import Codebook
+
+__version__ = "0.1.0"
 
 _LAZY = {
     "bounds": "ecoc.bounds",

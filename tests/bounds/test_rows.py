@@ -1,11 +1,18 @@
 from math import comb
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.bounds.oracle import side
+from tests.bounds.oracle import every_codebook, side
 
-from ecoc.bounds import BoundProblem, averaging_bound, parity_bound
+from ecoc.bounds import (
+    BoundProblem,
+    averaging_bound,
+    check_target_bound,
+    parity_bound,
+    target_bound,
+)
 from ecoc.bounds.rows import least_sum
 from ecoc.codes.columns import Dichotomies
 
@@ -46,3 +53,22 @@ def test_parity_never_weakens_the_average(k, n_columns):
     average, parity = averaging_bound(problem).value, parity_bound(problem).value
     assert average - 1 <= parity <= average
     assert parity <= n_columns
+
+
+@given(
+    st.integers(2, 5),
+    st.integers(1, 15),
+    st.lists(st.integers(0, 40), min_size=10, max_size=10),
+    st.sampled_from([1, 2, 3, 4]),
+)
+@settings(max_examples=60, deadline=None)
+def test_no_codebook_comes_nearer_to_targets(k, n_columns, numerators, denominator):
+    targets = np.zeros((k, k))
+    targets[np.triu_indices(k, 1)] = numerators[: k * (k - 1) // 2]
+    targets = (targets + targets.T) / denominator
+    _, sizes, distances = every_codebook(k)
+    wanted = targets[np.triu_indices(k, 1)]
+    deviations = np.abs(distances - wanted[:, None]).sum(axis=0)[sizes <= n_columns]
+    bound = target_bound(n_columns, targets)
+    assert bound.value <= deviations.min() + 1e-9
+    assert check_target_bound(n_columns, targets, bound) == []

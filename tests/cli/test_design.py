@@ -6,21 +6,13 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.cli.shell import ecoc
 
 from ecoc.cli.design import _announced_interrupt
 from ecoc.codes import dense_random, read_codebook, write_codebook
 from ecoc.design import read_design
 
 ECOC = Path(sys.executable).with_name("ecoc")
-
-
-def ecoc(*arguments, cwd=None, expect=0):
-    result = subprocess.run(
-        [ECOC, *map(str, arguments)], capture_output=True, cwd=cwd, check=False, text=True
-    )
-    assert result.returncode == expect, result.stderr
-    assert "Traceback" not in result.stderr
-    return result
 
 
 def test_design_then_verify(tmp_path):

@@ -14,20 +14,13 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from sklearn.datasets import load_wine
+from tests.cli.shell import ecoc
 
-from ecoc.cli import main
 from ecoc.cli.fit import LEARNER_NAMES, told_warnings
 from ecoc.multiclass.files import load_model
 from ecoc.tables import LEARNERS
 
 ECOC = Path(sys.executable).with_name("ecoc")
-
-
-def ecoc(*arguments, expect=0):
-    result = CliRunner().invoke(main, list(map(str, arguments)))
-    assert result.exit_code == expect, result.output
-    assert "Traceback" not in result.stderr
-    return result
 
 
 @pytest.fixture(scope="module")

@@ -1,20 +1,8 @@
 import json
-import subprocess
-import sys
-from pathlib import Path
+
+from tests.cli.shell import ecoc
 
 from ecoc.paper import read_records
-
-ECOC = Path(sys.executable).with_name("ecoc")
-
-
-def ecoc(*arguments, expect=0):
-    result = subprocess.run(
-        [ECOC, *map(str, arguments)], capture_output=True, check=False, text=True
-    )
-    assert result.returncode == expect, result.stderr
-    assert "Traceback" not in result.stderr
-    return result
 
 
 def test_reproduce_then_report(tmp_path):
@@ -29,6 +17,8 @@ def test_reproduce_then_report(tmp_path):
     told = json.loads(ecoc("report", results / "records.jsonl", "-o", page, "--json").stdout)
     assert told["records"] == 3
     assert ecoc("report", results, "-o", "-").stdout == page.read_text()
+    ecoc("report", results, "-o", tmp_path / "report.tex")
+    assert "12 & 24 & 12 & 12 & 0 &" in (tmp_path / "report.tex").read_text()
     assert "OPTIMAL" in ecoc("verify", results / "designs/table2-k12.json").stdout
 
 

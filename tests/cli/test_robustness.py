@@ -6,10 +6,9 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from tests.cli.shell import ecoc
 from tests.multiclass.cases import blobs
 
-from ecoc.cli import main
 from ecoc.cli.robustness import certify
 from ecoc.nn import ECOCNetworkClassifier
 from ecoc.robustness.certificates.certify import BoundMethod, CertifiedDecoding
@@ -17,13 +16,6 @@ from ecoc.robustness.certificates.certify import BoundMethod, CertifiedDecoding
 X, y = blobs(n_classes=3, n_features=2, per_class=12, spread=1.0)
 X = (X - X.min()) / (X.max() - X.min())
 LABELS = np.array(["ant", "bee", "cat"])[y]
-
-
-def ecoc(*arguments, expect=0):
-    result = CliRunner().invoke(main, list(map(str, arguments)))
-    assert result.exit_code == expect, result.output
-    assert "Traceback" not in result.stderr
-    return result
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,6 @@
-"""What forgers write about solvers."""
+"""Design files that were changed, and what forgers write about solvers."""
+
+import json
 
 
 def words(certificate):
@@ -24,3 +26,12 @@ FORGED = {
     ),
 }
 """What a forger wrote about a solver, by what is said of it."""
+
+
+def changed(path, design, change):
+    """A file of a design with a changed certificate."""
+    design.save(path)
+    document = json.loads(path.read_text())
+    change(document["certificate"])
+    path.write_text(json.dumps(document))
+    return path

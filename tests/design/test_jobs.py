@@ -34,7 +34,7 @@ def processes_of(parent):
             command = Path(folder, "cmdline").read_bytes()
         except OSError:
             continue
-        if int(fields[1]) == parent and fields[0] != "Z" and b"_job_process" in command:
+        if int(fields[1]) == parent and fields[0] != "Z" and b"serve_job" in command:
             found.append(int(folder.name))
     return found
 

@@ -1,5 +1,4 @@
 import time
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -17,7 +16,6 @@ from ecoc.design import (
     design_codebook,
     design_from_solution,
     jobs,
-    portfolio,
 )
 from ecoc.design.programs import build_program
 from ecoc.design.solvers import available_solvers
@@ -87,7 +85,7 @@ def test_every_formulation_and_solver_finds_the_best_of_all(problem, formulation
 
 
 @pytest.mark.parametrize("rule", ["two-sided", "one-sided"])
-@pytest.mark.parametrize(("length", "rho"), [(4, 2), (6, 2), (3, 1), (5, 1)])
+@pytest.mark.parametrize(("length", "rho"), [(4, 2), (5, 2), (3, 1), (4, 1)])
 def test_five_classes_against_all_subsets(length, rho, rule):
     problem = DesignProblem(5, length, min_column_distance=rho, separation=rule)
     expected = best_by_trying_everything(problem)
@@ -175,25 +173,6 @@ def test_two_solvers_confirm_each_other():
 def test_large_problems_need_no_program():
     found = design_codebook(100, 200, random_state=0)
     assert (found.status, found.objective) == (Status.OPTIMAL, 100)
-
-
-def test_an_interrupt_keeps_what_is_known(monkeypatch):
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("ecoc.constructions.construct", interrupt)
-    found = design_codebook(10, 20)
-    assert found.status is Status.FEASIBLE
-    assert found.bound == 10
-    assert found.stages[-1].note == "interrupted"
-
-
-def test_stages_tell_what_they_gave():
-    found = design_codebook(9, 18, min_column_distance=3, random_state=0)
-    names = [stage.name for stage in found.stages]
-    assert names[0] == "theory"
-    assert found.objective == 8
-    assert found.timings.keys() == set(names)
 
 
 def test_all_columns_are_the_design_where_fewer_exist():
@@ -295,18 +274,6 @@ def test_one_seed_gives_one_codebook():
     assert first.codebook.provenance.seed == 3
 
 
-def test_a_solver_that_lies_is_caught(monkeypatch):
-    honest = jobs.solve_program
-
-    def liar(problem, program, **settings):
-        result = honest(problem, program, **settings)
-        return replace(result, objective=result.objective + 1, bound=result.bound + 1)
-
-    monkeypatch.setattr(jobs, "solve_program", liar)
-    with pytest.raises(SolverError, match=r"claims 6(\.0)? where the codebook has 5"):
-        design_codebook(6, 9, min_column_distance=2, method="integer-program")
-
-
 def test_solutions_from_elsewhere_are_checked_and_not_called_optimal():
     problem = DesignProblem(6, 10, min_column_distance=2)
     program = build_program(problem)
@@ -322,20 +289,7 @@ def test_solutions_from_elsewhere_are_checked_and_not_called_optimal():
         design_from_solution(problem, program, x, "other.sol")
 
 
-SIZES_OF_26 = [
-    120,
-    340,
-    56,
-    78,
-    90,
-    101,
-    203,
-    45,
-    67,
-    89,
-    *range(150, 200, 10),
-    *range(75, 185, 10),
-]
+SIZES = [120, 340, 56, 78, 90, 101, 203, 45, 67, 89, *range(150, 200, 10), *range(75, 180, 10)]
 
 
 @pytest.mark.parametrize(
@@ -345,7 +299,7 @@ SIZES_OF_26 = [
         (16, 4, {}),
         (10, 20, {"min_column_distance": 3}),
         (10, 20, {"min_column_distance": 3, "separation": "literal"}),
-        (26, 40, {"max_imbalance": 0.02, "class_sizes": SIZES_OF_26}),
+        (26, 40, {"max_imbalance": 0.02, "class_sizes": SIZES}),
         (40, 80, {"max_imbalance": 0.0}),
         (12, 20, {"objective": "target-distances", "target_distances": 8 * (1 - np.eye(12))}),
         (400, 30, {}),
@@ -394,37 +348,6 @@ def test_kernels_that_are_not_compiled_in_time_are_not_waited_for(monkeypatch):
     found = design_codebook(10, 20, min_column_distance=3, method="search", time_limit=1000)
     assert found.stages[2].note == "not compiled in time"
     assert found.status is Status.FEASIBLE
-
-
-def test_ctrl_c_between_two_stages_keeps_what_is_known(monkeypatch):
-    def interrupt(run):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(portfolio.Portfolio, "construct", interrupt)
-    found = design_codebook(10, 20)
-    assert found.status is Status.FEASIBLE
-    assert found.notes[-1] == "The stage 'design' was cut short by Ctrl-C."
-
-
-def test_a_program_that_is_cut_short_leaves_its_incumbents_and_its_bound(monkeypatch):
-    def cut(job, *, incumbents, **_):
-        whole = jobs.perform
-        messages = []
-        whole(job, None, messages.append, lambda: False)
-        for message in messages:
-            if message[0] == "columns":
-                incumbents(message[1], "highs", "1")
-        done = messages[-1][1]
-        result = replace(
-            done, status=Status.FEASIBLE, objective=None, bound=9.0, termination="time limit"
-        )
-        return jobs.Answer(result, None)
-
-    monkeypatch.setattr(portfolio, "solve_job", cut)
-    found = design_codebook(6, 10, min_column_distance=2, method="integer-program")
-    assert (found.status, found.objective, found.bound) == (Status.FEASIBLE, 6, 9)
-    assert found.notes[-1] == "The stage 'ip3' was cut short by the time limit."
-    assert not found.problem.violations(found.codebook)
 
 
 def test_a_memory_limit_is_named():

@@ -24,19 +24,12 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from tests.multiclass.cases import blobs
 
-from ecoc.codes import (
-    Codebook,
-    balanced_random,
-    exhaustive,
-    one_vs_one,
-    one_vs_rest,
-    sparse_random,
-)
+from ecoc.codes import Codebook, balanced_random, exhaustive, one_vs_one, one_vs_rest, sparse_random
 from ecoc.design import design_codebook
 from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.multiclass import ColumnError, ECOCClassifier
 from ecoc.multiclass.columns import score_symbols
-from ecoc.multiclass.decoders import DECODERS, Coupling, Decoder, Hamming, Learned
+from ecoc.multiclass.decoders import DECODERS, Coupling, Decoder, Hamming
 
 
 @pytest.fixture(scope="module")
@@ -120,22 +113,6 @@ def test_a_callable_decodes(iris):
     model = ECOCClassifier(SVC(), decoding=lambda scores, matrix: scores @ matrix.T).fit(X, y)
     linear = ECOCClassifier(SVC(), decoding="linear").fit(X, y)
     assert np.array_equal(model.predict(X), linear.predict(X))
-
-
-def test_the_learned_decoder_helps_naive_bayes(digits):
-    train, test, y_train, y_test = digits
-    plain = ECOCClassifier(GaussianNB(var_smoothing=1e-3), codebook="optimal").fit(train, y_train)
-    learned = clone(plain).set_params(decoding="learned").fit(train, y_train)
-    assert learned.score(test, y_test) > plain.score(test, y_test) + 0.01
-    proba = learned.predict_proba(test)
-    assert np.array_equal(proba.argmax(axis=1), learned.decision_function(test).argmax(axis=1))
-
-
-def test_a_class_with_one_sample_can_be_learned_from():
-    X, y = blobs(4)
-    keep = np.concatenate([np.flatnonzero(y > 0), np.flatnonzero(y == 0)[:1]])
-    model = ECOCClassifier(LogisticRegression(), decoding=Learned(n_folds=3))
-    assert model.fit(X[keep], y[keep]).score(X[keep], y[keep]) > 0.95
 
 
 # -------------------------------------------------------------- probabilities

@@ -51,3 +51,12 @@ def weights(model):
     return torch.cat(
         [value.double().flatten() for net in model.networks_ for value in net.state_dict().values()]
     )
+
+
+LEARNING = {
+    "architecture": tiny_mlp,
+    "epochs": 12,
+    "batch_size": 16,
+    "learning_rate": 0.01,
+    "random_state": 0,
+}

@@ -1,17 +1,9 @@
 # ruff: noqa: N806  # X is what scikit-learn calls it
 import pytest
-from tests.nn.cases import TERNARY, digits, tiny_mlp
+from tests.nn.cases import LEARNING, TERNARY, digits
 
 from ecoc.errors import InvalidInputError
 from ecoc.nn import MulticlassTwin
-
-LEARNING = {
-    "architecture": tiny_mlp,
-    "epochs": 12,
-    "batch_size": 16,
-    "learning_rate": 0.01,
-    "random_state": 0,
-}
 
 
 @pytest.mark.parametrize("decoding", ["soft", "normalised-linear", "normalised-logistic"])

@@ -1,18 +1,10 @@
 # ruff: noqa: N806  # X is what scikit-learn calls it
 import pytest
 import torch
-from tests.nn.cases import digits, tiny_mlp
+from tests.nn.cases import LEARNING, digits
 
 from ecoc.errors import InvalidInputError
 from ecoc.nn import NetworkClassifier
-
-LEARNING = {
-    "architecture": tiny_mlp,
-    "epochs": 12,
-    "batch_size": 16,
-    "learning_rate": 0.01,
-    "random_state": 0,
-}
 
 
 def test_the_ordinary_network_offers_its_forms():

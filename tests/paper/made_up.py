@@ -1,6 +1,8 @@
 """Records as if the paper's own figures had been measured."""
 
-from ecoc.paper import Record, paper_table
+from ecoc.paper import VERDICTS, Record, paper_table
+from ecoc.paper.records import results_by_table
+from ecoc.paper.reproduction import findings
 
 
 def measured(part, scale="quick", change=lambda figures: figures, **more):
@@ -31,3 +33,14 @@ def attacked(strong):
         return figures | {f"strong {name[4:]}": strong for name in figures}
 
     return measured("table8", change=change)
+
+
+def verdict_of(records, table, word=""):
+    """The verdict on the one claim of a table that has this word."""
+    (found,) = [
+        finding
+        for finding in findings(results_by_table(records))
+        if finding.table == table and word in finding.claim
+    ]
+    assert found.verdict in VERDICTS
+    return found.verdict

@@ -7,7 +7,7 @@ from ecoc.codes import Codebook
 from ecoc.errors import FileFormatError
 from ecoc.paper import PAPER_TABLES, PaperCell, PaperTable, paper_table, read_records, reproduce
 from ecoc.paper.drawings import Line, line_drawing
-from ecoc.paper.figure_boundaries import unpack
+from ecoc.paper.figures import unpack
 from ecoc.paper.measuring import Measurement
 from ecoc.paper.registry import tables_named
 from ecoc.paper.table import Claim, FigureColumn, RecordForm, side_by_side

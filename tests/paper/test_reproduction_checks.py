@@ -5,7 +5,7 @@ from tests.paper.made_up import attacked, measured, table1
 
 from ecoc.errors import FileFormatError, InvalidInputError
 from ecoc.paper import Record
-from ecoc.paper.figure_boundaries import pack
+from ecoc.paper.figures import pack
 from ecoc.paper.reproduction import check_complete, check_record
 
 GALLERY = Record(

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from tests.paper.made_up import measured, verdict_of
 
 pytest.importorskip("torch")
 
@@ -52,3 +53,12 @@ def test_raw_scores_are_the_sums_of_equation_20(workspace):
     normalised = model.classes_[means.argmax(axis=1)] == samples.y_test
     assert found["raw"].measured["accuracy"] == round(100 * raw.mean(), 3)
     assert found["normalised"].measured["accuracy"] == round(100 * normalised.mean(), 3)
+
+
+@pytest.mark.parametrize("part", ["table6", "table7"])
+def test_order_of_codebooks(part):
+    assert verdict_of(measured(part), part) == "holds"
+    noisy = measured(part, standard_errors={"accuracy": 3})
+    assert verdict_of(noisy, part) == "open"
+    backwards = measured(part, change=lambda f: {"accuracy": 100 - f["accuracy"]})
+    assert verdict_of(backwards, part) == "fails"

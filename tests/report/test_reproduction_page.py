@@ -5,12 +5,13 @@ from html.parser import HTMLParser
 
 import pytest
 from tests.paper.made_up import attacked, measured, table1
+from tests.test_latex import read_tables
 
 from ecoc.errors import InvalidInputError
 from ecoc.paper import PAPER_TABLES, Record, paper_table
-from ecoc.paper.figure_boundaries import pack
+from ecoc.paper.figures import pack
 from ecoc.paper.records import results_by_table
-from ecoc.report import reproduction_markdown, reproduction_page
+from ecoc.report import reproduction_latex, reproduction_markdown, reproduction_page
 
 
 class Reader(HTMLParser):
@@ -116,7 +117,7 @@ def test_what_was_not_measured_is_said():
     assert "Failed: k 10, L 20. &lt;b&gt;bad&lt;/b&gt;" in page
 
 
-@pytest.mark.parametrize("write", [reproduction_page, reproduction_markdown])
+@pytest.mark.parametrize("write", [reproduction_page, reproduction_markdown, reproduction_latex])
 def test_no_records(write):
     with pytest.raises(InvalidInputError, match="ecoc reproduce"):
         write([])
@@ -137,3 +138,11 @@ def test_markdown_has_the_same_figures_as_the_page():
     assert len(tables) == 13
     for table in tables:
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in table}) == 1
+
+
+def test_latex_has_a_table_for_each_comparison():
+    text = reproduction_latex(everything())
+    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == len(PAPER_TABLES)
+    for table in read_tables(text):
+        assert len({len(row) for row in table}) == 1
+        assert "Measured on" not in table[0]

@@ -356,7 +356,7 @@ Proof: TypeAlias = "dict[str, Any]"
 
 @dataclass(frozen=True)
 class Bound:
-    """An upper bound with its proof; :func:`check_bound` takes nobody's word for it.
+    """An upper bound with its proof, which :func:`check_bound` checks from scratch.
 
     Attributes
     ----------

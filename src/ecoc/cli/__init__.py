@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import click
 
-from ecoc._version import __version__
-from ecoc.cli._common import VerbGroup
+from ecoc import __version__
+from ecoc.cli._common import VerbGroup, common_options, print_facts, print_json
 
 __all__ = ["main"]
+
+
+_REQUIRED = (
+    *("numpy", "scipy", "scikit-learn", "skops", "highspy", "numba"),
+    *("joblib", "matplotlib", "click", "rich"),
+)
+_EXTRAS = {"pyscipopt": "scip", "gurobipy": "gurobi", "distributed": "dask", "torch": "nn"}
 
 
 @click.group(
@@ -20,14 +27,14 @@ __all__ = ["main"]
         "convert": "ecoc.cli.codebooks:convert",
         "bounds": "ecoc.cli.design:bounds",
         "cover": "ecoc.cli.design:cover",
-        "data": "ecoc.cli.info:data",
+        "data": "ecoc.cli.reproduce:data",
         "fit": "ecoc.cli.fit:fit",
         "predict": "ecoc.cli.fit:predict",
         "attack": "ecoc.cli.robustness:attack",
         "certify": "ecoc.cli.robustness:certify",
         "reproduce": "ecoc.cli.reproduce:reproduce",
         "report": "ecoc.cli.reproduce:report",
-        "info": "ecoc.cli.info:info",
+        "info": "ecoc.cli:info",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -40,3 +47,32 @@ def main() -> None:
     to prove), 1 error, 2 wrong usage, 3 feasible but not proved optimal, 4 infeasible,
     5 verification failed.
     """
+
+
+@click.command()
+@common_options
+def info(as_json: bool) -> None:
+    """Tell versions, and which optional parts are installed."""
+    import platform
+
+    facts = {
+        "ecoc": _version("ecoc"),
+        "python": platform.python_version(),
+        "platform": platform.platform(terse=True),
+        **{name: _version(name) for name in (*_REQUIRED, *_EXTRAS)},
+    }
+    if as_json:
+        print_json(facts)
+        return
+    for name, extra in _EXTRAS.items():
+        facts[name] = facts[name] or f"not installed (pip install 'ecoc[{extra}]')"
+    print_facts({name: value or "not installed" for name, value in facts.items()})
+
+
+def _version(package: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

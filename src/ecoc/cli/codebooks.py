@@ -87,7 +87,7 @@ def make(
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json", "csv", "html", "png"]),
+    type=click.Choice(["text", "json", "csv", "latex", "html", "png"]),
     default="text",
     show_default=True,
 )
@@ -251,6 +251,9 @@ def _rendered(found: CodebookFile, design: Design | None, form: str) -> bytes:
         from ecoc.codes.display import text
 
         return (text(codebook, colour=False) + "\n").encode()
+    if form == "latex":
+        claim = "" if design is None else f"% {_claim_text(design)}\n"
+        return (claim + codebook.to_latex()).encode()
     if form == "html":
         from ecoc.report import codebook_page, design_page
 

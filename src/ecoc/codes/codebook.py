@@ -544,6 +544,26 @@ class Codebook:
     def _repr_html_(self) -> str:
         return display.html(self)
 
+    def to_latex(self) -> str:
+        r"""The matrix as a table for LaTeX, with the package booktabs.
+
+        Examples
+        --------
+        >>> code = Codebook.from_rows(["+-", "-+"], labels=["cats & dogs", "birds"],
+        ...     allow_repeated_columns=True)
+        >>> print(code.to_latex(), end="")
+        % \usepackage{booktabs}
+        \begin{tabular}{l*{2}{c}}
+        \toprule
+        class & 0 & 1 \\
+        \midrule
+        cats \& dogs & $+$ & $-$ \\
+        birds & $-$ & $+$ \\
+        \bottomrule
+        \end{tabular}
+        """
+        return display.latex(self)
+
     def plot(self) -> Figure:
         """Draw the matrix and its row distances with matplotlib.
 

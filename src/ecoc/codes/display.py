@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._latex import booktabs, escaped
 from ecoc.codes.measures import FIGURE_TITLES, shown_figures
 from ecoc.codes.validation import entry_names
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from ecoc.codes.codebook import Codebook
 
-__all__ = ["class_names", "figure", "html", "png_base64", "summary", "text"]
+__all__ = ["class_names", "figure", "html", "latex", "png_base64", "summary", "text"]
 
 PLUS, MINUS, UNUSED = (31, 95, 166), (230, 159, 0), (222, 226, 230)
 NEAR, FAR = np.array((255, 245, 220)), np.array((84, 39, 143))
@@ -114,6 +115,17 @@ def text(codebook: Codebook, *, colour: bool | None = None) -> str:
         cut = f"{min(k, MAX_ROWS)} of {k} classes, {min(length, MAX_COLUMNS)} of {length} columns"
         lines.append(f"({cut} shown)")
     return "\n".join(lines)
+
+
+def latex(codebook: Codebook) -> str:
+    """The whole matrix as a table for LaTeX."""
+    names = entry_names(codebook.n_symbols)
+    # A hyphen is shorter than a plus sign; in formulas both are signs.
+    shown = {entry: f"${name}$" if name in "+-" else name for entry, name in names.items()}
+    lines = [["class", *map(str, range(codebook.n_columns))]]
+    for name, row in zip(class_names(codebook), codebook.matrix.tolist(), strict=True):
+        lines.append([escaped(name), *(shown[entry] for entry in row)])
+    return booktabs(lines, columns=f"l*{{{codebook.n_columns}}}{{c}}")
 
 
 def _colour(entry: int, n_symbols: int) -> str:

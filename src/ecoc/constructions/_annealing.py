@@ -63,7 +63,8 @@ class Kinds(NamedTuple):
     A subgroup sends a block around and renames symbols: `blocks` of shape (kinds, blocks, rows)
     has the rows in this order, `lengths` how many they are, and `counts` how many blocks there
     are. `turns` of shape (kinds, rows + 1, q) has what becomes of each symbol on the way.
-    `weights` says how many images of a column there are.
+    `weights` says how many images of a column there are, and `places` of shape (kinds, k) in
+    which block each row is.
     """
 
     blocks: Ints32
@@ -71,6 +72,7 @@ class Kinds(NamedTuple):
     counts: Ints32
     turns: Ints32
     weights: Ints32
+    places: Ints32
 
 
 class Distances(NamedTuple):
@@ -78,12 +80,19 @@ class Distances(NamedTuple):
 
     `orbits` has shape (k, k); `lacks` and `factors` have an entry for each orbit: how many
     separations of its pairs, over all columns, are missing (negative if there are more than
-    needed), and 1 / n^2, where n pairs share these.
+    needed), and 1 / n^2, where n pairs share these. `pairs` has the pairs of rows in the order
+    of orbits, and `starts` where each orbit begins. The first `n_close[0]` of `close` are the
+    orbits that lack something, and `places` says where in this list an orbit is.
     """
 
     orbits: Ints32
     lacks: Ints32
     factors: Floats
+    pairs: Ints32
+    starts: Ints32
+    close: Ints32
+    places: Ints32
+    n_close: Ints32
 
 
 class Differences(NamedTuple):
@@ -129,6 +138,35 @@ def uniform(stream: Stream) -> float:
 
 
 @njit
+def deal_blocks(lengths: Ints, order: Ints, turns: Ints, sizes: Ints, symbols: Ints) -> bool:
+    """Give the first row of each block a symbol, in an order, such that groups stay even.
+
+    `lengths` are those of blocks, and `turns` says what becomes of each symbol within a block;
+    at its end it must be the same again. Fills `symbols` and adds to `sizes`, those of groups;
+    False if a block finds no symbol.
+    """
+    for b in order:
+        best, least = -1, 0
+        for v in range(turns.shape[1]):
+            if turns[lengths[b], v] != v:
+                continue
+            cost = 0
+            for i in range(lengths[b]):
+                sizes[turns[i, v]] += 1
+                cost += sizes[turns[i, v]]
+            for i in range(lengths[b]):
+                sizes[turns[i, v]] -= 1
+            if best < 0 or cost < least:
+                best, least = v, cost
+        if best < 0:
+            return False
+        symbols[b] = best
+        for i in range(lengths[b]):
+            sizes[turns[i, best]] += 1
+    return True
+
+
+@njit
 def _shift(distances: Distances, orbit: int, separations: int) -> float:
     """Let pairs of an orbit be separated more often; return what the energy changes by."""
     old = distances.lacks[orbit]
@@ -137,8 +175,20 @@ def _shift(distances: Distances, orbit: int, separations: int) -> float:
     change = 0.0
     if new > 0:
         change += float(new) * float(new)
+        if old <= 0:
+            n = distances.n_close[0]
+            distances.close[n] = orbit
+            distances.places[orbit] = n
+            distances.n_close[0] = n + 1
     if old > 0:
         change -= float(old) * float(old)
+        if new <= 0:
+            # The last of the list takes the place of the orbit.
+            n = distances.n_close[0] - 1
+            last, i = distances.close[n], distances.places[orbit]
+            distances.close[i] = last
+            distances.places[last] = i
+            distances.n_close[0] = n
     factor: float = distances.factors[orbit]
     return change * factor
 
@@ -183,6 +233,22 @@ def _move_block(
 
 
 @njit
+def _close_row(columns: Columns, distances: Distances, stream: Stream) -> tuple[int, int]:
+    """A column in which two rows agree that are too close, and one of the two."""
+    n_columns = columns.symbols.shape[0]
+    orbit = distances.close[int(uniform(stream) * distances.n_close[0])]
+    start, stop = distances.starts[orbit], distances.starts[orbit + 1]
+    pair = distances.pairs[start + int(uniform(stream) * (stop - start))]
+    p, r = (pair[0], pair[1]) if uniform(stream) < 0.5 else (pair[1], pair[0])
+    c = int(uniform(stream) * n_columns)
+    for _ in range(n_columns):
+        if columns.symbols[c, p] == columns.symbols[c, r]:
+            break
+        c = c + 1 if c + 1 < n_columns else 0
+    return c, p
+
+
+@njit
 def anneal_columns(  # noqa: PLR0917  # numba takes arguments by position
     columns: Columns,
     kinds: Kinds,
@@ -196,10 +262,11 @@ def anneal_columns(  # noqa: PLR0917  # numba takes arguments by position
 ) -> tuple[int, int]:
     """Exchange symbols, and change some, for some moves; return how many, and of how many rows.
 
-    `of_columns` is the kind of each column, `energies` the present one and the least so far,
-    and `best` the symbols at that. Stops at energy 0.
+    Each move begins with two rows that are too close. `of_columns` is the kind of each column,
+    `energies` the present one and the least so far, and `best` the symbols at that. Stops at
+    energy 0.
     """
-    n_columns, n_symbols = columns.sizes.shape
+    n_symbols = columns.sizes.shape[1]
     change_share = schedule.changes
     energy = energies[0]
     ratio = schedule.cold / schedule.hot
@@ -211,9 +278,9 @@ def anneal_columns(  # noqa: PLR0917  # numba takes arguments by position
             return step, rows
         if step % 256 == 0:
             temperature = schedule.hot * ratio ** ((schedule.done + step) / schedule.total)
-        c = int(uniform(stream) * n_columns)
+        c, p = _close_row(columns, distances, stream)
         g = of_columns[c]
-        b = int(uniform(stream) * kinds.counts[g])
+        b = kinds.places[g, p]
         old = columns.symbols[c, kinds.blocks[g, b, 0]]
         other = -1
         if uniform(stream) < change_share:
@@ -241,6 +308,77 @@ def anneal_columns(  # noqa: PLR0917  # numba takes arguments by position
             best[:] = columns.symbols
     energies[0] = energy
     return n_moves, rows
+
+
+@njit
+def _rename_block(
+    columns: Columns, kinds: Kinds, distances: Distances, move: tuple[int, int, int, int]
+) -> float:
+    """Move a block where separations that are not needed cost as much as those that are missing.
+
+    Groups are not kept, only symbols.
+    """
+    c, g, b, v = move
+    symbols, weight, change = columns.symbols[c], kinds.weights[g], 0.0
+    for i in range(kinds.lengths[g, b]):
+        p, new = kinds.blocks[g, b, i], kinds.turns[g, i, v]
+        old = symbols[p]
+        if old == new:
+            continue
+        symbols[p] = new
+        for r in range(symbols.shape[0]):
+            if r == p or (symbols[r] != old and symbols[r] != new):
+                continue
+            orbit = distances.orbits[p, r]
+            before = distances.lacks[orbit]
+            after = before - weight if symbols[r] == old else before + weight
+            distances.lacks[orbit] = after
+            change += float(after - before) * float(after + before) * distances.factors[orbit]
+    return change
+
+
+@njit
+def walk_columns(  # noqa: PLR0917  # numba takes arguments by position
+    columns: Columns,
+    kinds: Kinds,
+    of_columns: Ints32,
+    distances: Distances,
+    temperature: float,
+    n_moves: int,
+    stream: Stream,
+    factors: Ints,
+    keys: Ints,
+) -> int:
+    """Exchange symbols at one temperature, and note what is lacking after each exchange.
+
+    A key is the sum of what the orbits lack, times `factors`. Returns how many there are; stops
+    when there is no room for more.
+    """
+    n_columns = columns.sizes.shape[0]
+    found = 0
+    for _ in range(n_moves):
+        c = int(uniform(stream) * n_columns)
+        g = of_columns[c]
+        b, other = int(uniform(stream) * kinds.counts[g]), int(uniform(stream) * kinds.counts[g])
+        old = columns.symbols[c, kinds.blocks[g, b, 0]]
+        new = columns.symbols[c, kinds.blocks[g, other, 0]]
+        # Blocks of one length, so that groups keep their sizes.
+        if old == new or kinds.lengths[g, b] != kinds.lengths[g, other]:
+            continue
+        change = _rename_block(columns, kinds, distances, (c, g, b, new))
+        change += _rename_block(columns, kinds, distances, (c, g, other, old))
+        if change > 1e-6 and uniform(stream) >= np.exp(-change / temperature):
+            _rename_block(columns, kinds, distances, (c, g, other, new))
+            _rename_block(columns, kinds, distances, (c, g, b, old))
+            continue
+        key = 0
+        for orbit in range(distances.lacks.shape[0]):
+            key += distances.lacks[orbit] * factors[orbit]
+        keys[found] = key
+        found += 1
+        if found == keys.shape[0]:
+            break
+    return found
 
 
 @njit

@@ -59,7 +59,7 @@ class BlockCode:
 
 @dataclass(frozen=True)
 class Goal:
-    """What the columns should reach.
+    """The distance that columns should have.
 
     Parameters
     ----------

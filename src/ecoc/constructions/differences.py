@@ -98,7 +98,7 @@ def difference_matrix(n_columns: int, order: int) -> Ints | None:
     >>> difference_matrix(5, 3) is None
     True
     """
-    found = [
+    matrices = [
         matrix
         for matrix in (
             _bilinear(n_columns, order),
@@ -107,7 +107,7 @@ def difference_matrix(n_columns: int, order: int) -> Ints | None:
         )
         if matrix is not None
     ]
-    return max(found, key=len) if found else None
+    return max(matrices, key=len) if matrices else None
 
 
 def _bilinear(n: int, q: int) -> Ints | None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from math import comb
+from math import comb, gcd
 
 import numpy as np
 
@@ -18,7 +18,13 @@ from ecoc.bounds.problem import SymbolBoundProblem, balanced_separation
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.differences import DifferenceBlocks, difference_matrix, difference_parts
 from ecoc.constructions.linear_symbols import linear_code
-from ecoc.constructions.symmetric_symbols import Kind, Rotation, anneal_code, anneal_differences
+from ecoc.constructions.symmetric_symbols import (
+    Kind,
+    Rotation,
+    anneal_code,
+    anneal_differences,
+    match_halves,
+)
 
 __all__ = [
     "SymbolCode",
@@ -46,6 +52,13 @@ _SHARE = 0.5
 _JOINING = 0.15
 """How much of what is left is for two codes side by side."""
 _MAX_SPARE_ROWS, _MAX_SPARE_COLUMNS, _MAX_FIXED = 4, 4, 3
+_MAX_IMAGES = 2e7
+"""Images of pairs of rows under a symmetry."""
+_TIGHT, _MAX_CYCLES, _MAX_FACTORS = 0.1, 1, 12
+"""Multipliers are tried where averaging leaves less over, for so few cycles of rows, and if
+they have so few powers."""
+_MAX_MATCHED, _N_MATCHED, _MATCHED_MOVES = 26, 3, 300_000
+"""Halves are matched for so few orbits of pairs, with so many symmetries, for so many moves."""
 _WORTH, _LARGE = 0.012, 40
 """What each element of a symmetry is worth, in distances, up to how many."""
 _DOUBTS = (0.0, 0.0005)
@@ -165,6 +178,7 @@ class _Workshop:
         self.budget = budget
         self.known: dict[tuple[int, int, int], Made | None] = {}
         self.misses: dict[tuple[int, int], tuple[int, Made]] = {}
+        self.rounds: dict[tuple[int, int, int], tuple[int, list[_Try]]] = {}
 
     def code(self, k: int, length: int, distance: int, *, light: bool = True) -> Made | None:
         """A code of different columns with a least distance, and how it was made."""
@@ -180,7 +194,7 @@ class _Workshop:
 
     def search(self, k: int, length: int, distance: int) -> Made | None:
         """Anneal with symmetries, as long as there is time and work."""
-        return self._symmetric(k, length, distance, _ROUNDS)
+        return self._symmetric(k, length, distance, len(_ROUNDS))
 
     def _note(self, matrix: Ints, method: str) -> None:
         """Keep a code of less than the wanted distance if none better is known."""
@@ -204,7 +218,7 @@ class _Workshop:
         if made is None:
             made = self._structured(k, length, distance)
         if made is None:
-            made = self._symmetric(k, length, distance, _ROUNDS[: 1 if light else 2])
+            made = self._symmetric(k, length, distance, 1 if light else 2)
         if made is None:
             made = self._joined(k, length, distance)
         if made is None and not light:
@@ -301,17 +315,20 @@ class _Workshop:
                 best, least = matrix, energy
         return best, least
 
-    def _symmetric(
-        self, k: int, length: int, distance: int, rounds: tuple[tuple[int, int], ...]
-    ) -> Made | None:
+    def _symmetric(self, k: int, length: int, distance: int, n_rounds: int) -> Made | None:
         """Anneal with symmetries, with some rows or columns more, which are then dropped.
 
-        After each round the symmetries that came nearest get more time.
+        After each round the symmetries that came nearest get more time. Rounds that were made
+        before are not made again, but for the last one.
         """
         if self.budget.is_spent:
             return None
-        tries = [_plain(k, length), *self._symmetries(k, length, distance)]
-        for n_moves, n_tries in rounds:
+        key = k, length, distance
+        if key not in self.rounds:
+            self.rounds[key] = 0, [_plain(k, length), *self._symmetries(k, length, distance)]
+        done, tries = self.rounds[key]
+        for number in range(min(done, len(_ROUNDS) - 1), n_rounds):
+            n_moves, n_tries = _ROUNDS[number]
             results = []
             for trial in tries[:n_tries]:
                 spare = trial.n_columns - length
@@ -319,35 +336,76 @@ class _Workshop:
                 if matrix is None or energy >= _HOPELESS:
                     continue
                 cut = self._cut(matrix, k, length)
-                method = f"symmetry of order {trial.rotation.order}"
+                method = f"symmetry of order {trial.rotation.size}"
                 if cut is not None and not energy:
                     return cut, method
                 if cut is not None:
                     self._note(cut, method)
                 results.append((energy, trial))
+            if self.budget.is_spent:
+                return None
             tries = [trial for _, trial in sorted(results, key=lambda item: item[0])]
+            self.rounds[key] = number + 1, tries
+            if number == 0 and n_rounds > 1:
+                made = self._matched(tries, k, length, distance)
+                if made is not None:
+                    return made
+        return None
+
+    def _matched(self, tries: list[_Try], k: int, length: int, distance: int) -> Made | None:
+        """Two halves that make up for each other, with the symmetries that came nearest."""
+        tried = 0
+        for trial in tries:
+            orbits = comb(trial.rotation.n_rows, 2) / trial.rotation.size
+            if len(trial.kinds) < 2 or orbits > _MAX_MATCHED or tried == _N_MATCHED:
+                continue
+            tried += 1
+            matrix = match_halves(
+                trial.rotation,
+                trial.kinds,
+                self.q,
+                distance + trial.n_columns - length,
+                seed=int(self.rng.integers(2**31)),
+                n_moves=_MATCHED_MOVES,
+                budget=self.budget,
+            )
+            cut = None if matrix is None else self._cut(matrix, k, length)
+            if cut is not None:
+                return cut, f"halves with a symmetry of order {trial.rotation.size}"
         return None
 
     def _symmetries(self, k: int, length: int, distance: int) -> list[_Try]:
         """The symmetries whose averaging bound leaves room, the most promising first."""
         found = {}
-        for rows in range(k, k + _MAX_SPARE_ROWS + 1):
-            for n in range(length, length + _MAX_SPARE_COLUMNS + 1):
+        for rows in self._row_numbers(k, length, distance):
+            far = rows > k + _MAX_SPARE_ROWS
+            for n in range(length, length + (0 if far else _MAX_SPARE_COLUMNS) + 1):
                 wanted = (distance + n - length) * comb(rows, 2)
-                if n * balanced_separation(rows, self.q) < wanted:
+                room = n * balanced_separation(rows, self.q) - wanted
+                if room < 0 or self.budget.is_late:
                     continue
-                for order in range(2, rows + 1):
-                    if rows % order > _MAX_FIXED:
+                for rotation in _rotations(rows, tight=room < _TIGHT * comb(rows, 2)):
+                    # With many rows more only large symmetries are worth a try, and with
+                    # large ones for many rows it takes long to begin.
+                    if far and rotation.size < rows - 1:
                         continue
-                    rotation = Rotation(rows, order, rows % order)
+                    if rotation.size * rows**2 > _MAX_IMAGES or self.budget.is_late:
+                        continue
                     for doubt in _DOUBTS:
                         kinds, separated = self._kinds(rotation, n, doubt)
                         if kinds and separated >= wanted:
                             # What averaging leaves over, per pair: the more, the easier.
                             slack = (separated - wanted) / comb(rows, 2)
-                            value = slack + _WORTH * min(order, _LARGE)
+                            value = slack + _WORTH * min(rotation.size, _LARGE)
                             found[rotation, kinds] = _Try(value, rotation, kinds)
         return sorted(found.values(), key=lambda trial: -trial.value)
+
+    def _row_numbers(self, k: int, length: int, distance: int) -> list[int]:
+        """Some rows more, and the most for which averaging allows the distance."""
+        most = k
+        while most < 2 * k and self._bound(most + 1, length) >= distance:
+            most += 1
+        return sorted({*range(k, min(k + _MAX_SPARE_ROWS, most) + 1), most})
 
     def _kinds(self, rotation: Rotation, n: int, doubt: float) -> tuple[tuple[Kind, ...], int]:
         """Kinds of columns, n in all, that separate most pairs, and how many they separate.
@@ -358,7 +416,7 @@ class _Workshop:
         values: dict[int, tuple[float, int, Kind]] = {}
         pairs = comb(rotation.n_rows, 2)
         for kind, separated in _all_kinds(rotation, self.q):
-            images = rotation.order // kind.order
+            images = rotation.size // kind.order
             worth = separated - (kind.order > 1) * doubt * pairs * self.rng.random()
             if images not in values or values[images][0] < images * worth:
                 values[images] = images * worth, images * separated, kind
@@ -458,25 +516,50 @@ class _Try:
 
     @property
     def n_columns(self) -> int:
-        return sum(self.rotation.order // kind.order for kind in self.kinds)
+        return sum(self.rotation.size // kind.order for kind in self.kinds)
 
 
 def _plain(k: int, length: int) -> _Try:
     return _Try(0, Rotation(k), (Kind(),) * length)
 
 
+@lru_cache(maxsize=64)
+def _rotations(rows: int, *, tight: bool) -> tuple[Rotation, ...]:
+    """Symmetries of so many rows; where there is little room, those with a multiplier too."""
+    found = []
+    for order in range(2, rows + 1):
+        fixed = rows % order
+        if fixed > _MAX_FIXED:
+            continue
+        found.append(Rotation(rows, order, fixed))
+        if not tight or rows - fixed > _MAX_CYCLES * order:
+            continue
+        groups = set()
+        for multiplier in range(2, order):
+            if gcd(multiplier, order) == 1:
+                rotation = Rotation(rows, order, fixed, multiplier)
+                factors = frozenset(rotation.factors)
+                if len(factors) <= _MAX_FACTORS and factors not in groups:
+                    groups.add(factors)
+                    found.append(rotation)
+    return tuple(found)
+
+
 @lru_cache(maxsize=1024)
 def _all_kinds(rotation: Rotation, q: int) -> tuple[tuple[Kind, int], ...]:
     """All kinds of columns that a symmetry has, with how many pairs a balanced one separates."""
     found = []
-    for order in range(1, rotation.order + 1):
-        if rotation.order % order:
-            continue
+    subgroups = [(n, 1) for n in range(1, rotation.order + 1) if rotation.order % n == 0]
+    factors = rotation.factors
+    subgroups += [
+        (len(factors) // i, factors[i]) for i in range(1, len(factors)) if len(factors) % i == 0
+    ]
+    for order, factor in subgroups:
         for cycle in range(1, min(order, q) + 1):
             if order % cycle:
                 continue
             for n_cycles in range(1, q // cycle + 1) if cycle > 1 else (0,):
-                kind = Kind(order, cycle, n_cycles)
+                kind = Kind(order, cycle, n_cycles, factor)
                 dealt = kind.balanced(rotation, q)
                 if dealt is not None:
                     found.append((kind, dealt[1]))
@@ -537,4 +620,5 @@ def compile_kernels() -> None:
     budget = Budget()
     anneal_code(Rotation(4), (Kind(),) * 2, 2, 2, seed=0, n_moves=1, budget=budget)
     anneal_differences(Rotation(2), 2, 2, 1, seed=0, n_moves=1, budget=budget)
+    match_halves(Rotation(3), (Kind(),) * 2, 2, 1, seed=0, n_moves=1, budget=budget)
     linear_code(8, 3, 2, 1, seed=0, budget=budget)

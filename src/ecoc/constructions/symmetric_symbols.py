@@ -4,7 +4,8 @@ A cyclic group of n elements acts on the rows: t cycles of n rows each, and f ro
 Columns come n at a time, as the images of one column. So there are n times fewer entries to
 choose and n times fewer distances to look at, which is often the difference between a near
 miss and a code that meets its bound. Where a subgroup of m elements only renames the symbols
-of a column, it has n / m images, so that columns of several kinds add up to any number.
+of a column, it has n / m images, so that columns of several kinds add up to any number. A
+multiplier, which sends the place x in a cycle to m x, makes the group larger still.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import lru_cache
 from math import comb
 
 import numpy as np
+import numpy.typing as npt
 
 from ecoc._limits import Budget
 from ecoc._typing import Ints
@@ -25,6 +27,7 @@ __all__ = [
     "Rotation",
     "anneal_code",
     "anneal_differences",
+    "match_halves",
     "subtraction_table",
 ]
 
@@ -33,45 +36,73 @@ _HOT, _COLD = 0.4, 0.12
 _HOT_DIFFERENCES, _COLD_DIFFERENCES = 0.9, 0.25
 _CHUNK = 1 << 15
 """Moves between two looks at the clock."""
+_WARM = 2.0
+"""The temperature at which halves wander."""
+_MAX_EXTRAS, _MATCHES = 30, 5
+_LOOKUP = 10
+"""What it costs to look for a key, in distances of pairs."""
 
 
 @dataclass(frozen=True)
 class Rotation:
-    """A cyclic group of `order` elements on rows, the last `n_fixed` of which stay.
+    """A group on rows: cycles of `order` rows are turned, and the last `n_fixed` rows stay.
+
+    With a multiplier m, prime to the order, the places x in the cycles may also go to m x.
 
     Examples
     --------
     >>> Rotation(5, 2, 1).images()
     array([[0, 1, 2, 3, 4],
            [1, 0, 3, 2, 4]])
+    >>> Rotation(3, 3, 0, 2).images().tolist()
+    [[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 2, 1], [1, 0, 2], [2, 1, 0]]
     """
 
     n_rows: int
     order: int = 1
     n_fixed: int = 0
+    multiplier: int = 1
+
+    @property
+    def factors(self) -> list[int]:
+        """The powers of the multiplier, from the 0th on."""
+        powers = [1 % self.order]
+        while (power := powers[-1] * self.multiplier % self.order) != powers[0]:
+            powers.append(power)
+        return powers
+
+    @property
+    def size(self) -> int:
+        """The number of elements of the group."""
+        return self.order * len(self.factors)
+
+    def image(self, factor: int, shift: int) -> Ints:
+        """Return where rows go if places x in the cycles go to factor * x + shift."""
+        rows = np.arange(self.n_rows)
+        moved = rows < self.n_rows - self.n_fixed
+        places = rows % self.order
+        turned = rows - places + (factor * places + shift) % self.order
+        image: Ints = np.where(moved, turned, rows)
+        return image
 
     def images(self) -> Ints:
         """Return where each element of the group sends each row."""
-        rows = np.arange(self.n_rows)
-        moved = rows < self.n_rows - self.n_fixed
-        turns = np.arange(self.order)[:, None]
-        turned = rows - rows % self.order + (rows + turns) % self.order
-        images: Ints = np.where(moved, turned, rows)
-        return images
+        return np.array(
+            [self.image(factor, shift) for factor in self.factors for shift in range(self.order)]
+        )
 
 
 @lru_cache(maxsize=64)
 def _orbits(rotation: Rotation, ordered: bool) -> tuple[Ints, Ints]:
     """Return the orbit of each pair of rows, and how many pairs each orbit has."""
-    k, images = rotation.n_rows, rotation.images()
-    keys = np.empty((rotation.order, k, k), dtype=np.int64)
-    for g, image in enumerate(images):
+    k = rotation.n_rows
+    least = np.full((k, k), k * k, dtype=np.int64)
+    for image in rotation.images():
         first, second = np.meshgrid(image, image, indexing="ij")
         if not ordered:
             first, second = np.minimum(first, second), np.maximum(first, second)
-        keys[g] = first * k + second
-    # The least image of a pair stands for its orbit.
-    least = keys.min(axis=0)
+        # The least image of a pair stands for its orbit.
+        least = np.minimum(least, first * k + second)
     if not ordered:
         least = np.minimum(least, least.T)
     off_diagonal = ~np.eye(k, dtype=bool)
@@ -84,16 +115,18 @@ def _orbits(rotation: Rotation, ordered: bool) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, order=True)
 class Kind:
-    """Columns that a subgroup of `order` elements only renames.
+    """Columns that a cyclic subgroup of `order` elements only renames.
 
-    Its generator renames the symbols in `n_cycles` cycles of length `cycle` and leaves the
-    others. So in a cycle of rows either all have one symbol that stays, or the symbols of one
-    cycle come in turn.
+    Its generator turns the cycles of rows, or multiplies the places in them by a factor; it
+    renames the symbols in `n_cycles` cycles of length `cycle` and leaves the others. So among
+    rows that it exchanges either all have one symbol that stays, or the symbols of one cycle
+    come in turn.
     """
 
     order: int = 1
     cycle: int = 1
     n_cycles: int = 0
+    factor: int = 1
 
     def turns(self, n_symbols: int) -> Ints:
         """Return what the powers of the generator make of each symbol, from the 0th on.
@@ -117,14 +150,35 @@ class Kind:
         --------
         >>> [block.tolist() for block in Kind(2, 2, 1).blocks(Rotation(5, 4, 1))]
         [[0, 2], [1, 3], [4]]
+        >>> [block.tolist() for block in Kind(2, factor=4).blocks(Rotation(6, 5, 1, 4))]
+        [[0], [1, 4], [2, 3], [5]]
         """
-        moved = rotation.n_rows - rotation.n_fixed
-        step = rotation.order // self.order
-        places = np.arange(0, rotation.order, step)
-        starts = [x for x in range(moved) if x % rotation.order < step]
-        return [x + places for x in starts] + [
-            np.array([x]) for x in range(moved, moved + rotation.n_fixed)
-        ]
+        shift = rotation.order // self.order if self.factor == 1 else 0
+        return list(_blocks(rotation, self.factor, shift))
+
+    def lengths(self, rotation: Rotation) -> Ints:
+        """Return how many rows each block has."""
+        return np.array([block.size for block in self.blocks(rotation)])
+
+    def turns_of(self, rotation: Rotation) -> Ints:
+        """Return one element of the group for each image of a column, as where it sends rows.
+
+        Examples
+        --------
+        >>> Kind(2, 2, 1).turns_of(Rotation(4, 4)).tolist()
+        [[0, 1, 2, 3], [1, 2, 3, 0]]
+        """
+        shift = rotation.order // self.order if self.factor == 1 else 0
+        generator, images = rotation.image(self.factor, shift), rotation.images()
+        places = {image.tobytes(): i for i, image in enumerate(images)}
+        chosen = []
+        while places:
+            image = images[min(places.values())]
+            chosen.append(image)
+            while image.tobytes() in places:
+                del places[image.tobytes()]
+                image = generator[image]
+        return np.array(chosen)
 
     def balanced(self, rotation: Rotation, n_symbols: int) -> tuple[Ints, int] | None:
         """Return a symbol for each block, as even as can be, and how many pairs are separated.
@@ -137,28 +191,38 @@ class Kind:
         >>> symbols.tolist(), separated
         ([0, 2, 0], 12)
         """
-        turned = self.cycle * self.n_cycles
-        if rotation.n_fixed and turned == n_symbols:
-            return None
+        dealt = _balanced(rotation, self, n_symbols)
+        return None if dealt is None else (dealt[0].copy(), dealt[1])
+
+
+@lru_cache(maxsize=4096)
+def _balanced(rotation: Rotation, kind: Kind, n_symbols: int) -> tuple[Ints, int] | None:
+    lengths, turns = kind.lengths(rotation), kind.turns(n_symbols)
+    best: tuple[Ints, int] | None = None
+    for sign in (1, -1):
         sizes = np.zeros(n_symbols, dtype=np.int64)
-        together, symbols = 0, []
-        turns, each = self.turns(n_symbols)[:-1], self.order // self.cycle
-        stay = np.arange(turned, n_symbols)
-        for _ in range(rotation.n_fixed):
-            u = stay[np.argmin(sizes[stay])]
-            together += int(sizes[u])
-            sizes[u] += 1
-            symbols.append(u)
-        # What a block adds to the pairs that are together, if it gets each symbol.
-        in_cycle = self.cycle * comb(each, 2)
-        for _ in range((rotation.n_rows - rotation.n_fixed) // self.order):
-            added = self.order * sizes + comb(self.order, 2)
-            added[:turned] = self.order * sizes[:turned] + in_cycle
-            u = int(np.argmin(added))
-            together += int(added[u])
-            np.add.at(sizes, turns[:, u], 1)
-            symbols.insert(0, u)
-        return np.array(symbols), comb(rotation.n_rows, 2) - together
+        symbols = np.zeros(lengths.size, dtype=np.int64)
+        order = np.argsort(sign * lengths, kind="stable")
+        if not kernels.deal_blocks(lengths, order, turns, sizes, symbols):
+            return None
+        separated = comb(rotation.n_rows, 2) - int((sizes * (sizes - 1) // 2).sum())
+        if best is None or separated > best[1]:
+            best = symbols, separated
+    return best
+
+
+@lru_cache(maxsize=256)
+def _blocks(rotation: Rotation, factor: int, shift: int) -> tuple[Ints, ...]:
+    image, blocks = rotation.image(factor, shift).tolist(), []
+    seen = [False] * rotation.n_rows
+    for first in range(rotation.n_rows):
+        if not seen[first]:
+            block = [first]
+            while (row := image[block[-1]]) != first:
+                block.append(row)
+                seen[row] = True
+            blocks.append(np.array(block))
+    return tuple(blocks)
 
 
 def anneal_code(
@@ -217,21 +281,15 @@ def anneal_code(
     """
     k, q = rotation.n_rows, n_symbols
     rng = np.random.default_rng(seed)
-    different = sorted(set(kinds))
-    tables = _kinds(rotation, tuple(different), q)
-    of_columns = np.array([different.index(kind) for kind in kinds], dtype=np.int32)
+    tables, of_columns = _tables(rotation, kinds, q)
     if start is None:
         symbols = np.array([_drawn(rotation, kind, q, rng) for kind in kinds])
     else:
         symbols = np.ascontiguousarray(start.T)
     columns = _columns(symbols, q)
     orbits, counts = _orbits(rotation, False)
-    lacks = distance * counts
-    pairs = np.triu_indices(k, 1)
-    for column, kind in zip(symbols, of_columns, strict=True):
-        separated = orbits[pairs][column[pairs[0]] != column[pairs[1]]]
-        lacks -= tables.weights[kind] * np.bincount(separated, minlength=counts.size)
-    distances = kernels.Distances(orbits.astype(np.int32), lacks.astype(np.int32), 1.0 / counts**2)
+    lacks = distance * counts - _separations(symbols, tables.weights[of_columns], orbits)
+    distances = _distances(orbits, counts, lacks)
     energy = float(((np.maximum(0, lacks) // counts) ** 2).sum())
     energies = np.array([energy, energy])
     best = columns.symbols.copy()
@@ -252,13 +310,223 @@ def anneal_code(
         )
         done += made
         budget.spend(2 * max(made, rows) * k)
-    images = rotation.images()
-    matrix = [
-        column[images[turn]]
-        for column, kind in zip(best.astype(np.int64), kinds, strict=True)
-        for turn in range(rotation.order // kind.order)
+    return _all_columns(rotation, kinds, best), int(energies[1])
+
+
+def match_halves(
+    rotation: Rotation,
+    kinds: tuple[Kind, ...],
+    n_symbols: int,
+    distance: int,
+    *,
+    seed: int,
+    n_moves: int,
+    budget: Budget,
+) -> Ints | None:
+    """Look for a code in two halves, where averaging leaves next to nothing over.
+
+    In each half the orbits of columns wander among those that are nearly as good as can be, and
+    what each orbit of pairs lacks is noted. Two halves that make up for each other's lacks are
+    a code; among n of either there are n^2 pairs, and a table finds them all.
+
+    Parameters
+    ----------
+    rotation, kinds, n_symbols, distance, seed, budget
+        As for :func:`anneal_code`.
+    n_moves : int
+        How many exchanges are tried in each half.
+
+    Returns
+    -------
+    ndarray of shape (k, L) or None
+        None too if there is but one orbit of columns, or too much is left over.
+
+    Examples
+    --------
+    Two of 46 columns would not do alone: 24 rows that differ in 32 places each.
+
+    >>> code = match_halves(
+    ...     Rotation(24, 23, 1), (Kind(), Kind()), 3, 32, seed=0, n_moves=10**6, budget=Budget()
+    ... )
+    >>> code.shape
+    (24, 46)
+    """
+    counts = _orbits(rotation, False)[1]
+    dealt = [kind.balanced(rotation, n_symbols) for kind in kinds]
+    separated = [
+        rotation.size // kind.order * found[1] if found else 0
+        for kind, found in zip(kinds, dealt, strict=True)
     ]
-    return np.array(matrix).T, int(energies[1])
+    extras = _extras(counts, sum(separated) - distance * comb(rotation.n_rows, 2))
+    if len(kinds) < 2 or not extras:
+        return None
+    order = np.argsort([-value for value in separated], kind="stable")
+    parts: tuple[list[int], list[int]] = [], []
+    for i in order:
+        part = min(parts, key=lambda part: sum(separated[j] for j in part))
+        part.append(int(i))
+    share = sum(separated[j] for j in parts[0]) / sum(separated)
+    wanted = np.rint(share * distance * counts).astype(np.int64)
+    rng = np.random.default_rng(seed)
+    factors = rng.integers(-(2**62), 2**62, size=counts.size)
+    halves = [
+        _Half(rotation, tuple(kinds[j] for j in part), n_symbols, goal, rng)
+        for part, goal in zip(parts, (wanted, distance * counts - wanted), strict=True)
+    ]
+    # Keys add up as lacks do.
+    sums = -(np.array(extras) @ factors)
+    for chunk in range(-(-n_moves // _CHUNK)):
+        if budget.is_spent:
+            return None
+        for half in halves:
+            half.walk(factors)
+            budget.spend(2 * _CHUNK * rotation.n_rows)
+        # Looking for pairs takes longer and longer: only when there are twice as many.
+        if chunk & (chunk + 1) == 0:
+            budget.spend(float(_LOOKUP * sums.size * halves[0].keys.size))
+            for i, j in _pairs(halves[0].keys, halves[1].keys, sums):
+                places = (halves[0].replay(i, factors), halves[1].replay(j, factors))
+                matrix = np.concatenate(places, axis=1)
+                if all(
+                    (matrix[:x] != row).sum(axis=1).min() >= distance
+                    for x, row in enumerate(matrix)
+                    if x
+                ):
+                    return matrix
+    return None
+
+
+def _pairs(keys: Ints, others: Ints, sums: Ints) -> list[tuple[int, int]]:
+    """Some places of keys that add up to one of the sums."""
+    order, found = np.argsort(others, kind="stable"), []
+    for total in sums if others.size else ():
+        at = np.minimum(np.searchsorted(others, total - keys, sorter=order), others.size - 1)
+        hits = np.flatnonzero(others[order[at]] == total - keys)
+        found += [(int(i), int(order[at[i]])) for i in hits[:_MATCHES]]
+    return found[:_MATCHES]
+
+
+def _extras(counts: Ints, total: int) -> list[Ints]:
+    """All ways to give the pairs of orbits some separations more; none if there are too many."""
+    ways = [(np.zeros(counts.size, dtype=np.int64), total)] if total >= 0 else []
+    for i, count in enumerate(counts):
+        ways = [
+            (way + x * count * (np.arange(counts.size) == i), left - x * int(count))
+            for way, left in ways
+            for x in range(left // int(count) + 1)
+        ]
+        if len(ways) > _MAX_EXTRAS:
+            return []
+    return [way for way, left in ways if not left]
+
+
+class _Half:
+    """Some orbits of columns that wander, and what they lacked on the way."""
+
+    def __init__(
+        self,
+        rotation: Rotation,
+        kinds: tuple[Kind, ...],
+        q: int,
+        wanted: Ints,
+        rng: np.random.Generator,
+    ) -> None:
+        self.rotation, self.kinds, self.q, self.wanted = rotation, kinds, q, wanted
+        self.symbols = np.array([_drawn(rotation, kind, q, rng) for kind in kinds])
+        self.stream = np.array([rng.integers(2**63)], dtype=np.uint64)
+        self.keys: Ints = np.zeros(0, dtype=np.int64)
+        self.starts: list[tuple[int, Ints, kernels.Stream]] = []
+
+    def walk(self, factors: Ints) -> None:
+        """Go on for some moves, and keep the keys."""
+        self.starts.append((self.keys.size, self.symbols, self.stream.copy()))
+        keys = self._go(np.empty(_CHUNK, dtype=np.int64), factors)
+        self.keys = np.concatenate([self.keys, keys])
+
+    def replay(self, place: int, factors: Ints) -> Ints:
+        """Return all columns as they were at a key: go again from where the walk began."""
+        first, symbols, stream = next(s for s in reversed(self.starts) if s[0] <= place)
+        again = _Half.__new__(_Half)
+        again.__dict__.update(self.__dict__)
+        again.symbols, again.stream = symbols, stream.copy()
+        again._go(np.empty(place - first + 1, dtype=np.int64), factors)
+        return _all_columns(self.rotation, self.kinds, again.symbols)
+
+    def _go(self, keys: Ints, factors: Ints) -> Ints:
+        tables, of_columns = _tables(self.rotation, self.kinds, self.q)
+        orbits, counts = _orbits(self.rotation, False)
+        lacks = self.wanted - _separations(self.symbols, tables.weights[of_columns], orbits)
+        columns = _columns(self.symbols, self.q)
+        n = kernels.walk_columns(
+            columns,
+            tables,
+            of_columns,
+            _distances(orbits, counts, lacks),
+            _WARM,
+            _CHUNK,
+            self.stream,
+            factors,
+            keys,
+        )
+        self.symbols = columns.symbols.astype(np.int64)
+        return keys[:n]
+
+
+def _tables(
+    rotation: Rotation, kinds: tuple[Kind, ...], q: int
+) -> tuple[kernels.Kinds, npt.NDArray[np.int32]]:
+    """The kinds as arrays, and which of them each column is of."""
+    different = sorted(set(kinds))
+    of_columns = np.array([different.index(kind) for kind in kinds], dtype=np.int32)
+    return _kinds(rotation, tuple(different), q), of_columns
+
+
+def _separations(symbols: Ints, weights: npt.NDArray[np.int32], orbits: Ints) -> Ints:
+    """How often the images of columns, given as rows, separate the pairs of each orbit."""
+    pairs = np.triu_indices(len(orbits), 1)
+    names = orbits[pairs]
+    total = np.zeros(int(names.max()) + 1, dtype=np.int64)
+    for column, weight in zip(symbols, weights, strict=True):
+        separated = names[column[pairs[0]] != column[pairs[1]]]
+        total += int(weight) * np.bincount(separated, minlength=total.size)
+    return total
+
+
+def _all_columns(
+    rotation: Rotation, kinds: tuple[Kind, ...], symbols: npt.NDArray[np.integer]
+) -> Ints:
+    """All images of columns, which are given as rows."""
+    images = [
+        column[turn]
+        for column, kind in zip(symbols.astype(np.int64), kinds, strict=True)
+        for turn in _turns(rotation, kind)
+    ]
+    return np.array(images).T
+
+
+@lru_cache(maxsize=256)
+def _turns(rotation: Rotation, kind: Kind) -> Ints:
+    return kind.turns_of(rotation)
+
+
+def _distances(orbits: Ints, counts: Ints, lacks: Ints) -> kernels.Distances:
+    """What each orbit of pairs lacks, and which orbits lack something."""
+    pairs = np.stack(np.triu_indices(len(orbits), 1), axis=1)
+    order = np.argsort(orbits[pairs[:, 0], pairs[:, 1]], kind="stable")
+    close, places = np.zeros((2, counts.size), dtype=np.int32)
+    lacking = np.flatnonzero(lacks > 0)
+    close[: lacking.size] = lacking
+    places[lacking] = np.arange(lacking.size)
+    return kernels.Distances(
+        orbits.astype(np.int32),
+        lacks.astype(np.int32),
+        1.0 / counts**2,
+        pairs[order].astype(np.int32),
+        np.concatenate([[0], np.cumsum(counts)]).astype(np.int32),
+        close,
+        places,
+        np.array([lacking.size], dtype=np.int32),
+    )
 
 
 def _drawn(rotation: Rotation, kind: Kind, q: int, rng: np.random.Generator) -> Ints:
@@ -266,11 +534,15 @@ def _drawn(rotation: Rotation, kind: Kind, q: int, rng: np.random.Generator) -> 
     dealt = kind.balanced(rotation, q)
     if dealt is None:
         raise ValueError("rows that stay need a symbol that stays")
+    symbols = dealt[0]
+    if kind.order == 1:
+        return rng.permutation(symbols)
     turns, blocks = kind.turns(q), kind.blocks(rotation)
-    moved, symbols = len(blocks) - rotation.n_fixed, dealt[0]
-    # Rows that stay are exchanged with others only where all rows do.
-    mixed = rng.permutation(len(blocks) if kind.order == 1 else moved)
-    symbols[: mixed.size] = symbols[mixed]
+    lengths = kind.lengths(rotation)
+    # Blocks of one length exchange what they have.
+    for length in np.unique(lengths):
+        places = np.flatnonzero(lengths == length)
+        symbols[places] = symbols[rng.permutation(places)]
     shifts = rng.integers(kind.order, size=len(blocks))
     column = np.empty(rotation.n_rows, dtype=np.int64)
     for block, symbol, shift in zip(blocks, symbols, shifts, strict=True):
@@ -287,13 +559,15 @@ def _kinds(rotation: Rotation, kinds: tuple[Kind, ...], q: int) -> kernels.Kinds
     lengths = np.zeros((len(kinds), counts.max()), dtype=np.int64)
     rows = np.zeros((*lengths.shape, most), dtype=np.int64)
     turns = np.zeros((len(kinds), most + 1, q), dtype=np.int64)
+    places = np.zeros((len(kinds), rotation.n_rows), dtype=np.int64)
     for g, (kind, blocks) in enumerate(zip(kinds, lists, strict=True)):
         turns[g, : kind.order + 1] = kind.turns(q)
         for b, block in enumerate(blocks):
             lengths[g, b] = block.size
             rows[g, b, : block.size] = block
-    weights = np.array([rotation.order // kind.order for kind in kinds])
-    arrays = (rows, lengths, counts, turns, weights)
+            places[g, block] = b
+    weights = np.array([rotation.size // kind.order for kind in kinds])
+    arrays = (rows, lengths, counts, turns, weights, places)
     return kernels.Kinds(*(array.astype(np.int32) for array in arrays))
 
 

@@ -8,9 +8,11 @@ process of its own, which is ended where it does not end by itself in time.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pickle
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -27,7 +29,7 @@ from ecoc.design.programs.lazy import solve_program
 from ecoc.design.solvers import ProgressPoint, SolverResult, Status, Tolerances
 from ecoc.design.solvers.base import resident_bytes, tidy_bound
 
-__all__ = ["Answer", "Job", "perform", "solve_job"]
+__all__ = ["Answer", "Job", "perform", "serve_job", "solve_job"]
 
 Message = tuple[Any, ...]
 
@@ -41,6 +43,7 @@ _MEMORY_SHARE = 0.85
 """The share of its memory at which a process is ended: it grows between two looks at it."""
 
 _POLL_SECONDS = 0.02
+_PR_SET_PDEATHSIG = 1
 _now = time.monotonic
 
 
@@ -75,7 +78,7 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a solver said, and the columns it chose (its values are not kept)."""
+    """The result of a solver and the columns it chose; values of variables are not kept."""
 
     result: SolverResult
     columns: Ints | None
@@ -208,7 +211,7 @@ class _Report:
         return None
 
     def answer(self, termination: str) -> Answer:
-        """What is known of a job that did not come to its end."""
+        """The answer of a job that did not come to its end: its best solution and bound."""
         result = SolverResult(
             status=Status.UNKNOWN if self.columns is None else Status.FEASIBLE,
             x=None,
@@ -323,7 +326,7 @@ class _Process:
         # Not by multiprocessing: it would run the caller's script a second time.
         code = (
             f"import sys; sys.path[:] = {sys.path!r}; "
-            "from ecoc.design._job_process import main; main()"
+            "from ecoc.design.jobs import serve_job; serve_job()"
         )
         self._process = subprocess.Popen(  # noqa: S603 - Python itself, with our own code
             [sys.executable, "-c", code],
@@ -369,3 +372,44 @@ class _Process:
 
     def resident_bytes(self) -> int:
         return resident_bytes(self._process.pid)
+
+
+def serve_job() -> None:
+    """Do one job for the process at the other end: read it, and write messages until the end."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _end_with_parent()
+    # What a solver prints must not come between the messages.
+    messages = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    lock = threading.Lock()
+    stopped = threading.Event()
+
+    def send(message: tuple[Any, ...]) -> None:
+        with lock, suppress(OSError):
+            pickle.dump(message, messages)
+            messages.flush()
+
+    send(("ready",))
+    try:
+        job, time_limit = pickle.load(sys.stdin.buffer)  # noqa: S301 - from the parent process
+    except EOFError:
+        return
+    threading.Thread(target=_await_stop, args=(stopped,), daemon=True).start()
+    perform(job, time_limit, send, stopped.is_set)
+    messages.close()
+    # Threads of a solver that are still at work would keep the process waiting.
+    os._exit(0)
+
+
+def _await_stop(stopped: threading.Event) -> None:
+    """Input ends when the other process asks to stop, and when it ends itself."""
+    sys.stdin.buffer.read()
+    stopped.set()
+    time.sleep(2 * GRACE_SECONDS)
+    os._exit(1)
+
+
+def _end_with_parent() -> None:
+    """Have Linux end this process with its parent, even in the middle of a long call."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -295,7 +295,7 @@ class Portfolio(DesignRun):
     def theory(self) -> None:
         """Bound the objective by coding theory."""
         problem = self.problem
-        with self.stage("theory") as said:
+        with self.stage("theory") as remarks:
             if problem.maximises:
                 bound = best_bound(problem.bound_problem)
                 if bound.value < 1:
@@ -304,12 +304,12 @@ class Portfolio(DesignRun):
                         "columns or a smaller min_column_distance."
                     )
                 self.tighten(Certificate.of_bound(bound))
-                said.append(bound.reason)
+                remarks.append(bound.reason)
             else:
                 targets = () if problem.target_distances is None else problem.target_distances
                 lower = target_bound(problem.n_columns, targets)
                 self.tighten(Certificate.of_bound(lower))
-                said.append(lower.reason)
+                remarks.append(lower.reason)
 
     def quick(self) -> None:
         """Have some codebook as soon as possible, for whoever interrupts."""
@@ -335,12 +335,12 @@ class Portfolio(DesignRun):
         problem = self.problem
         if not problem.maximises:
             return
-        with self.stage("construction") as said:
+        with self.stage("construction") as remarks:
             from ecoc.constructions import construct
             from ecoc.constructions.blocks import compile_kernels
 
             # A deal as it comes needs nothing compiled.
-            ready = self._compiled(compile_kernels, said)
+            ready = self._compiled(compile_kernels, remarks)
             seconds = self.left_for_looking() if ready else 0.0
             # Without a target it goes on to raise the column distance, which is the second goal.
             target = None if problem.min_column_distance is None else self.bound
@@ -357,10 +357,10 @@ class Portfolio(DesignRun):
                 target_distance=None if target is None else int(target),
             )
             if codebook is None:
-                said.append("none applies")
+                remarks.append("none applies")
             else:
                 kept = self.offer(codebook)
-                said.append(
+                remarks.append(
                     f"{codebook.name}, {codebook.min_row_distance:g}{'' if kept else ', not kept'}"
                 )
 
@@ -374,11 +374,11 @@ class Portfolio(DesignRun):
 
     def search(self, seconds: float | None = None, work: float | None = None) -> None:
         """Search by annealing."""
-        with self.stage("search") as said:
+        with self.stage("search") as remarks:
             if not self._search_fits():
-                said.append("not tried")
+                remarks.append("not tried")
                 return
-            if not self._search_compiled(said):
+            if not self._search_compiled(remarks):
                 return
             result = search_codebook(
                 self.problem,
@@ -391,9 +391,9 @@ class Portfolio(DesignRun):
                 progress=lambda codebook, _: self.offer(codebook),
             )
             self.offer(result.codebook)
-            said.append(f"{result.n_runs} runs")
+            remarks.append(f"{result.n_runs} runs")
 
-    def _compiled(self, compile_kernels: Callable[[], object], said: list[str]) -> bool:
+    def _compiled(self, compile_kernels: Callable[[], object], remarks: list[str]) -> bool:
         """Wait for functions to be compiled, no longer than there is time."""
         from ecoc._numba import await_compilation
 
@@ -405,13 +405,13 @@ class Portfolio(DesignRun):
             left = max(0.0, min(share * left, left - 6 * self.judging_seconds))
         ready = await_compilation(compile_kernels, left)
         if not ready:
-            said.append("not compiled in time")
+            remarks.append("not compiled in time")
         return ready
 
-    def _search_compiled(self, said: list[str]) -> bool:
+    def _search_compiled(self, remarks: list[str]) -> bool:
         from ecoc.design._annealing import compile_kernels
 
-        return self._compiled(compile_kernels, said)
+        return self._compiled(compile_kernels, remarks)
 
     def _search_fits(self) -> bool:
         """Whether the tables of all row distances that a search holds are not too large."""
@@ -465,7 +465,7 @@ class Portfolio(DesignRun):
         """Solve the integer program, with what is known so far as cut-off and start."""
         problem = self.problem
         names = ("highs", "scip") if solver == "both" else (solver,)
-        with self.stage(formulation) as said:
+        with self.stage(formulation) as remarks:
             cutoff = as_float(self.bound) if helped else None
             first: Certificate | None = None
             for name in names:
@@ -481,7 +481,7 @@ class Portfolio(DesignRun):
                     incumbents=partial(self._offer_columns, formulation),
                 )
                 result = answer.result
-                said.append(f"{result.solver} {result.version}: {result.termination}")
+                remarks.append(f"{result.solver} {result.version}: {result.termination}")
                 self.note_cut(formulation, result.termination)
                 certificate = self._take(answer, formulation, first)
                 first = first or certificate
@@ -515,19 +515,19 @@ class Portfolio(DesignRun):
             self.offer(codebook)
         if result.bound is None:
             return None
-        said = Certificate.of_solver(result, self.exact_bound(result.bound), name)
-        if first is not None and first.bound == said.bound:
+        certificate = Certificate.of_solver(result, self.exact_bound(result.bound), name)
+        if first is not None and first.bound == certificate.bound:
             self.certificate = first.confirmed_by(result, name)
         else:
-            self.tighten(said)
-        return said
+            self.tighten(certificate)
+        return certificate
 
     def separate(self) -> None:
         """Among codebooks of the same row distance, look for columns further apart."""
         codebook, problem = self.codebook, self.problem
         if codebook is None or codebook.n_columns < 2:
             return
-        with self.stage("separation") as said:
+        with self.stage("separation") as remarks:
             distance = int(codebook.min_row_distance)
             bound = separation_bound(
                 problem.n_classes, codebook.n_columns, min_row_distance=distance
@@ -535,7 +535,7 @@ class Portfolio(DesignRun):
             self.separation_certificate = Certificate.of_bound(bound)
             while not self.over_time and problem.n_classes <= _SEARCHED_CLASSES:
                 reached = int(codebook.min_column_distance() or 0)
-                if reached >= bound.value or not self._search_compiled(said):
+                if reached >= bound.value or not self._search_compiled(remarks):
                     break
                 better = search_codebook(
                     replace(
@@ -555,18 +555,18 @@ class Portfolio(DesignRun):
                 codebook = self.codebook = better
                 self.objective = problem.objective_of(better)
             reached = int(codebook.min_column_distance() or 0)
-            said.append(f"columns {reached} apart, at most {bound.value} possible")
+            remarks.append(f"columns {reached} apart, at most {bound.value} possible")
 
     def balance(self) -> None:
         """Among codebooks of the same distances, look for columns that are more balanced."""
         codebook = self.codebook
         if codebook is None or self.over_time:
             return
-        with self.stage("balance") as said:
+        with self.stage("balance") as remarks:
             balanced = balance_columns(codebook, random_state=self.seed, deadline=self.deadline)
             if not self.problem.violations(balanced):
                 codebook = self.codebook = balanced
-            said.append(f"largest imbalance {codebook.column_balance().max_imbalance:.2f}")
+            remarks.append(f"largest imbalance {codebook.column_balance().max_imbalance:.2f}")
 
 
 def _by_classes(work: dict[int, float], most: float, n_classes: int) -> float:

@@ -117,11 +117,11 @@ class Certificate:
 
     @classmethod
     def of_solver(cls, result: SolverResult, bound: Exact, formulation: str) -> Certificate:
-        """Put on record what a solver says."""
+        """Put on record the bound that a solver states."""
         return cls("solver", bound, _solver_facts(result, formulation))
 
     def confirmed_by(self, result: SolverResult, formulation: str) -> Certificate:
-        """Add the word of a second solver to that of the first."""
+        """Put the same bound of a second solver beside that of the first."""
         facts = {"first": dict(self.facts), "second": _solver_facts(result, formulation)}
         return Certificate("two-solvers", self.bound, facts)
 
@@ -160,7 +160,7 @@ class Certificate:
         return []
 
     def check_optimum(self) -> list[str]:
-        """Check that what solvers are said to have said is that their solution is optimal."""
+        """Check that the words of solvers, as the proof has them, call their solution optimal."""
         if self.is_checkable:
             return []
         return [
@@ -173,10 +173,10 @@ class Certificate:
         wrong = _wrong_fields(self.facts, _FACTS[self.kind])
         if wrong or self.is_checkable:
             return wrong
-        for said in self._words:
-            wrong += _wrong_words(said)
+        for words in self._words:
+            wrong += _wrong_words(words)
         if not wrong and self.kind == "two-solvers":
-            first, second = (said["solver"] for said in self._words)
+            first, second = (words["solver"] for words in self._words)
             if first == second:
                 wrong.append(f"two solvers are claimed, and both are {first}")
         return wrong
@@ -285,22 +285,22 @@ def _wrong_fields(facts: Mapping[str, Any], wanted: Mapping[str, type]) -> list[
     ]
 
 
-def _wrong_words(said: Mapping[str, Any]) -> list[str]:
+def _wrong_words(words: Mapping[str, Any]) -> list[str]:
     """What no solver can have said."""
-    wrong = _wrong_fields(said, _SOLVER_FACTS)
+    wrong = _wrong_fields(words, _SOLVER_FACTS)
     if wrong:
         return wrong
-    if said["solver"] not in _KNOWN_SOLVERS:
-        wrong.append(f"there is no solver {said['solver']!r:.80}")
-    if not _VERSION.fullmatch(said["version"]):
-        wrong.append(f"no solver has the version {said['version']!r:.80}")
-    if said["formulation"] not in _KNOWN_PROGRAMS:
-        wrong.append(f"there is no program {said['formulation']!r:.80}")
-    if not 0 < len(said["termination"]) <= 200:
+    if words["solver"] not in _KNOWN_SOLVERS:
+        wrong.append(f"there is no solver {words['solver']!r:.80}")
+    if not _VERSION.fullmatch(words["version"]):
+        wrong.append(f"no solver has the version {words['version']!r:.80}")
+    if words["formulation"] not in _KNOWN_PROGRAMS:
+        wrong.append(f"there is no program {words['formulation']!r:.80}")
+    if not 0 < len(words["termination"]) <= 200:
         wrong.append("a solver says in a few words why it ended")
-    if said["n_nodes"] < 0:
-        wrong.append(f"the number of nodes is {said['n_nodes']}")
-    tolerances = said["tolerances"]
+    if words["n_nodes"] < 0:
+        wrong.append(f"the number of nodes is {words['n_nodes']}")
+    tolerances = words["tolerances"]
     if set(tolerances) != set(_TOLERANCES) or not all(
         type(value) in {int, float} and 0 <= value <= 1 for value in tolerances.values()
     ):
@@ -321,7 +321,7 @@ def _solver_facts(result: SolverResult, formulation: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Stage:
-    """What one stage of a design gave.
+    """A stage of a design: its seconds, and the best codebook and bound after it.
 
     Attributes
     ----------

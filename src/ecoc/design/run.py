@@ -125,13 +125,13 @@ class DesignRun:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[list[str]]:
-        """Time a stage, and let Ctrl-C end it together with the run."""
+        """Time a stage and keep the remarks made in it; Ctrl-C ends it and the run."""
         start = time.monotonic()
-        said: list[str] = []
+        remarks: list[str] = []
         try:
-            yield said
+            yield remarks
         except KeyboardInterrupt:
-            said.append("interrupted")
+            remarks.append("interrupted")
             self.note_cut(name, "interrupted")
         if not self.proved and self.left() == 0:
             self.note_cut(name, "time limit")
@@ -141,7 +141,7 @@ class DesignRun:
                 time.monotonic() - start,
                 self.objective,
                 self.bound,
-                "; ".join(said),
+                "; ".join(remarks),
             )
         )
 
@@ -157,7 +157,7 @@ class DesignRun:
             self.cut = f"The stage {stage!r} was cut short by {causes[reason]}."
 
     def result(self) -> Design:
-        """What is known at the end."""
+        """The design at the end of the run."""
         if self.codebook is None:
             status = Status.UNKNOWN
         else:

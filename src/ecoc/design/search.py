@@ -138,7 +138,7 @@ class _BalancedColumns:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """What a search found.
+    """The best codebook of a search, and how much was searched.
 
     Attributes
     ----------

@@ -18,7 +18,6 @@ from ecoc._typing import Ints
 from ecoc.bounds.problem import SymbolBoundProblem
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.codes.measures import renaming_distance
-from ecoc.constructions.symbols import has_different_columns, least_distance
 
 __all__ = [
     "SymbolSearchResult",
@@ -86,10 +85,11 @@ def search_symbols(
 
     Examples
     --------
-    >>> found = search_symbols(10, 20, 3, random_state=0)
-    >>> found.distance, least_distance(found.matrix)
-    (14, 14)
+    >>> result = search_symbols(10, 20, 3, random_state=0)
+    >>> result.distance, result.matrix.shape
+    (14, (10, 20))
     """
+    from ecoc.constructions.symbols import has_different_columns, least_distance
     from ecoc.constructions.symmetric_symbols import Kind, Rotation, anneal_code
 
     k = check_int("n_classes", n_classes, minimum=2)
@@ -110,6 +110,8 @@ def search_symbols(
     top = best_symbol_bound(SymbolBoundProblem(k, n, q)).value if bound is None else bound
     runs = 0
     for goal in range(top, max(reached, at_least - 1), -1):
+        if goal <= reached:
+            break
         found = None
         for number in range(n_starts):
             if budget.is_spent:
@@ -125,9 +127,15 @@ def search_symbols(
                 budget=budget,
                 start=begin if number == 0 else None,
             )
-            if not energy and has_different_columns(matrix):
+            if not has_different_columns(matrix):
+                continue
+            if not energy:
                 found = matrix
                 break
+            # A near miss is better than nothing where the time is over.
+            near = least_distance(matrix)
+            if near > max(reached, at_least - 1):
+                best, reached = matrix, near
         if found is not None:
             best, reached = found, goal
             break
@@ -171,6 +179,8 @@ def separate_columns(
     >>> renaming_distance(*matrix[:, 1:].T), renaming_distance(*better.T)
     (3, 3)
     """
+    from ecoc.constructions.symbols import least_distance
+
     rng = check_random_state(random_state)
     spent = Budget() if budget is None else budget
     code = np.array(matrix, dtype=np.int64)

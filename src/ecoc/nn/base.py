@@ -25,10 +25,15 @@ from ecoc.errors import InvalidInputError
 from ecoc.multiclass.data import check_targets
 from ecoc.nn.networks.architectures import Factory, InputFormat
 from ecoc.nn.training.checkpoints import CheckpointFolder, stored_seed
-from ecoc.nn.training.data import TrainingData, as_inputs, find_range, split_rows
-from ecoc.nn.training.settings import TrainingSettings
 from ecoc.nn.training.strategies import Training
-from ecoc.nn.training.trainer import TrainingRecord
+from ecoc.nn.training.trainer import (
+    TrainingData,
+    TrainingRecord,
+    TrainingSettings,
+    as_inputs,
+    find_range,
+    split_rows,
+)
 
 __all__ = ["NetworkEstimator"]
 

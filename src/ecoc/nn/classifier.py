@@ -28,9 +28,7 @@ from ecoc.nn.decoder import OUTPUTS, CodeDecoder
 from ecoc.nn.network import check_intervals
 from ecoc.nn.networks.architectures import ColumnEnsemble, Factory
 from ecoc.nn.networks.stacked import StackedNetworks
-from ecoc.nn.training.data import TrainingData
 from ecoc.nn.training.objectives import ClassObjective, ColumnObjective
-from ecoc.nn.training.settings import Augmentation
 from ecoc.nn.training.strategies import (
     STRATEGIES,
     NetworkSpec,
@@ -38,7 +36,7 @@ from ecoc.nn.training.strategies import (
     choose_strategy,
     network_seed,
 )
-from ecoc.nn.training.trainer import TrainingRecord
+from ecoc.nn.training.trainer import Augmentation, TrainingData, TrainingRecord
 
 __all__ = ["ECOCNetworkClassifier", "MulticlassTwin"]
 

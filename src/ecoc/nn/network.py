@@ -14,11 +14,9 @@ from ecoc.errors import InvalidInputError
 from ecoc.nn.base import NetworkEstimator
 from ecoc.nn.networks.architectures import Factory
 from ecoc.nn.networks.intervals import supports_intervals
-from ecoc.nn.training.data import TrainingData
 from ecoc.nn.training.objectives import ClassObjective
-from ecoc.nn.training.settings import Augmentation
 from ecoc.nn.training.strategies import NetworkSpec, Training, network_seed
-from ecoc.nn.training.trainer import TrainingRecord
+from ecoc.nn.training.trainer import Augmentation, TrainingData, TrainingRecord
 
 __all__ = ["NetworkClassifier"]
 

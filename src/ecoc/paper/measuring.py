@@ -135,7 +135,7 @@ class Samples:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How many there are."""
+        """The numbers of training and test samples."""
         return {"train": len(self.y_train), "test": len(self.y_test)}
 
 
@@ -159,7 +159,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Workspace:
-    """What a measurement is given besides its cell.
+    """The folder, scale, seed and data sets of a measurement.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class Workspace:
     data : path, optional
         The folder of data files.
     say : callable
-        Is told what goes on.
+        Called with a line about what goes on.
     """
 
     folder: Path

@@ -91,7 +91,7 @@ def identity(experiment: str, keys: Keys, scale: str, seed: int) -> str:
 
 
 def latest(records: Sequence[Record]) -> dict[str, Record]:
-    """The last word on every cell, by identity; a measurement outlives a later failure.
+    """The last record of every cell, by identity; a measurement outlives a later failure.
 
     Examples
     --------

@@ -5,15 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ecoc._checks import check_choice
-from ecoc.paper.figure_boundaries import FIGURE_BOUNDARIES
-from ecoc.paper.figure_codebooks import FIGURE_CODEBOOKS
-from ecoc.paper.figure_correlation import FIGURE_CORRELATION
+from ecoc.paper.figures import FIGURE_BOUNDARIES, FIGURE_CODEBOOKS, FIGURE_CORRELATION
 from ecoc.paper.table import PaperTable
-from ecoc.paper.table1 import TABLE1
-from ecoc.paper.table2 import TABLE2
-from ecoc.paper.table3 import TABLE3
-from ecoc.paper.table4 import TABLE4
-from ecoc.paper.table5 import TABLE5
+from ecoc.paper.tables1and2 import TABLE1, TABLE2
+from ecoc.paper.tables3to5 import TABLE3, TABLE4, TABLE5
 from ecoc.paper.tables6and7 import TABLE6, TABLE7
 from ecoc.paper.tables8and9 import TABLE8, TABLE9
 

@@ -13,8 +13,8 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
+from ecoc import __version__
 from ecoc._checks import check_int, check_number, require
-from ecoc._version import __version__
 from ecoc.datasets import DatasetNotFoundError
 from ecoc.errors import EcocError, InvalidInputError, MissingDependencyError
 from ecoc.paper.measuring import Workspace, silent
@@ -50,7 +50,7 @@ class ReproductionProgress:
 
 @dataclass(frozen=True)
 class ReproductionCounts:
-    """What a run did.
+    """How many cells a run measured, kept, skipped, failed at and left.
 
     Attributes
     ----------
@@ -112,9 +112,9 @@ def reproduce(
     skip_missing : bool, default=False
         Record cells whose data or library is missing as skipped, instead of raising.
     progress : callable, optional
-        Is told of each cell that begins and ends.
+        Called with each cell as it begins and as it ends.
     say : callable, optional
-        Is told what goes on inside a cell.
+        Called with a line about what goes on inside a cell.
 
     Returns
     -------

@@ -24,6 +24,7 @@ __all__ = [
     "RecordForm",
     "Verdict",
     "check_rows",
+    "compare_accuracies",
     "figure_values",
     "first_or_not",
     "key_value",
@@ -35,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class ComparisonValue:
-    """A place of a comparison.
+    """A cell of a comparison: its text, how it sorts and how it looks.
 
     Attributes
     ----------
@@ -111,7 +112,7 @@ _SHORT = 24
 
 
 def side_by_side(*columns: FigureColumn) -> Callable[[Sequence[Record]], ComparisonTable]:
-    """What compares records by their keys and these figures.
+    """A comparison of records with the paper: their keys, then these figures.
 
     Examples
     --------
@@ -324,7 +325,7 @@ class RecordForm:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table or figure of the paper, with all that this package does about it.
+    """A table or figure of the paper: printed, measured, compared, judged and drawn.
 
     Attributes
     ----------
@@ -387,7 +388,7 @@ class PaperTable:
         return next((cell.figures for cell in self.printed if dict(cell.keys) == keys), None)
 
     def findings(self, results: Results) -> list[Finding]:
-        """What became of its claims."""
+        """The findings on its claims."""
         return [self._finding(claim, results) for claim in self.claims]
 
     def not_measured(self, results: Results) -> list[str]:
@@ -430,6 +431,16 @@ def first_or_not(ours: float, best_other: float, *, noise: float = 0.0) -> str:
     if abs(ours - best_other) <= noise:
         return "open"
     return "holds" if ours > best_other else "fails"
+
+
+def compare_accuracies(
+    accuracies: Mapping[str, float], rivals: Sequence[str], *, noise: float
+) -> tuple[str, str]:
+    """Whether IP3 is more accurate than its rivals, and the sentence that lists everything."""
+    listed = ", ".join(f"{CODEBOOK_TITLES[c]} {a:.2f}" for c, a in accuracies.items())
+    best = max(accuracies[codebook] for codebook in rivals)
+    text = f"Accuracies in per cent: {listed}; differences below {noise:.1f} may be chance."
+    return first_or_not(accuracies["ip3"], best, noise=noise), text
 
 
 def check_rows(name: str, rows: Any, kind: type) -> None:

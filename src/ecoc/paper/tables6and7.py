@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc.paper.measuring import (
-    CODEBOOK_TITLES,
     PAPER_CODEBOOKS,
     Measurement,
     Samples,
@@ -29,7 +28,7 @@ from ecoc.paper.table import (
     PaperTable,
     RecordForm,
     Verdict,
-    first_or_not,
+    compare_accuracies,
     side_by_side,
 )
 
@@ -231,11 +230,8 @@ def _judge(results: Results) -> Verdict:
     values = {str(r.keys["codebook"]): float(r.measured["accuracy"]) for r in rows}
     if len(values) < len(PAPER_CODEBOOKS):
         return None
-    listed = ", ".join(f"{CODEBOOK_TITLES[c]} {a:.2f}" for c, a in values.items())
-    best = max(value for c, value in values.items() if c != "ip3")
     noise = 2 * results.error("accuracy", codebook="ip3")
-    text = f"Accuracies in per cent: {listed}; differences below {noise:.1f} may be chance."
-    return first_or_not(values["ip3"], best, noise=noise), text
+    return compare_accuracies(values, [c for c in values if c != "ip3"], noise=noise)
 
 
 TABLE6 = network_table(

@@ -7,7 +7,7 @@ import io
 from html import escape
 from typing import TYPE_CHECKING
 
-from ecoc._version import __version__
+from ecoc import __version__
 from ecoc.errors import InvalidInputError
 
 if TYPE_CHECKING:

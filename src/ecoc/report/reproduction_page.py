@@ -1,4 +1,4 @@
-"""The page of a reproduction, the paper beside what was measured, and the same as Markdown."""
+"""The page of a reproduction, the paper beside what was measured; also as Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
+from ecoc._latex import booktabs, escaped
 from ecoc.paper import VERDICTS, Finding, PaperTable, Record, Reproduction, paper_table
 from ecoc.paper.records import Results
 from ecoc.report.page import SORT_SCRIPT, drawing, facts_table, page, sortable_table
 
-__all__ = ["reproduction_markdown", "reproduction_page"]
+__all__ = ["reproduction_latex", "reproduction_markdown", "reproduction_page"]
 
 
 def reproduction_markdown(records: Sequence[Record]) -> str:
@@ -56,6 +57,38 @@ def reproduction_markdown(records: Sequence[Record]) -> str:
     ran_with = f"{_escaped(run.machine)}; {_escaped(run.versions)}; {run.finished}"
     parts += ["## Measured with", ran_with]
     return "\n\n".join(parts) + "\n"
+
+
+def reproduction_latex(records: Sequence[Record]) -> str:
+    r"""The tables of the paper beside what was measured, for LaTeX with the package booktabs.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        What :func:`ecoc.paper.read_records` read.
+
+    Examples
+    --------
+    >>> record = Record("table2", {"k": 13, "L": 26}, "quick", "ok", {"best": 13}, {"best": 14,
+    ...     "bound": 14, "gap": 0.0, "status": "OPTIMAL"})
+    >>> r"13 & 26 & 13 & 14 & +1 &" in reproduction_latex([record])
+    True
+    """
+    tables = []
+    for table, results in Reproduction(records).tables:
+        comparison = table.compare(results.measured)
+        if not comparison.rows:
+            continue
+        # What was measured on what is too long for a cell of a printed page.
+        kept = [i for i, title in enumerate(comparison.headings) if title != "Measured on"]
+        lines = [[comparison.headings[i] for i in kept]]
+        lines += [[row[i].text for i in kept] for row in comparison.rows]
+        caption = escaped(f"{table.heading}. {table.caption}.")
+        tables.append(
+            f"\\begin{{table}}\n\\centering\n\\caption{{{caption}}}\n"
+            f"{booktabs([[escaped(cell) for cell in line] for line in lines])}\\end{{table}}\n"
+        )
+    return "\n".join(tables)
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -189,7 +189,7 @@ _POOL = 1000
 
 @dataclass(frozen=True)
 class AttackProgress:
-    """Where an evaluation is.
+    """How far an evaluation has come.
 
     Attributes
     ----------

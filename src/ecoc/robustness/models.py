@@ -383,7 +383,7 @@ class AttackedModel:
         return not self.heads
 
     def view(self, head: str | None = None) -> View:
-        """What an attack sees that pushes on a head, or on what decides."""
+        """The model for an attack on this head, by default on the one that decides."""
         return View(self.body, self.heads[head] if head else self.decision, self.decision)
 
     def wrong(self, points: Tensor, labels: Tensor) -> Tensor:
@@ -430,7 +430,7 @@ class AttackedModel:
 
 
 def attacked_model(model: Any, samples: npt.NDArray[Any]) -> AttackedModel:
-    """Look at a model for evaluation.
+    """Prepare a model for an evaluation.
 
     Parameters
     ----------

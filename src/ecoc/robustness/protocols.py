@@ -45,7 +45,7 @@ LEFT_AT_LARGE = 0.05
 
 @dataclass(frozen=True)
 class Evidence:
-    """What an evaluation saw.
+    """Counts and accuracies of an evaluation that tell whether gradients are masked.
 
     Attributes
     ----------

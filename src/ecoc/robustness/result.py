@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._latex import booktabs, escaped
 from ecoc.errors import FileFormatError
+from ecoc.multiclass.diagnostics.plotting import figure_of, new_axes
 from ecoc.robustness.certificates.bounds import Smoothing
 from ecoc.robustness.threat import Box
 
@@ -120,6 +122,13 @@ class Certification:
             "smoothing": None if self.smoothing is None else asdict(self.smoothing),
         }
 
+    def to_latex(self) -> str:
+        """The table that is printed, for LaTeX with the package booktabs."""
+        accuracy = self.certified_accuracy
+        title = "certified share" if accuracy is None else "certified accuracy"
+        columns = {title: self.certified_share if accuracy is None else accuracy}
+        return _latex_by_radius(self.epsilons, self.clean_accuracy, columns)
+
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the certified accuracy, or share, over the radius.
 
@@ -128,10 +137,7 @@ class Certification:
         ax : matplotlib axes, optional
             Where to draw; a figure of its own by default.
         """
-        from matplotlib.figure import Figure
-
-        if ax is None:
-            ax = Figure(figsize=(5.5, 3.6), layout="constrained").subplots()
+        ax = new_axes(ax, 5.5)
         accuracy = self.certified_accuracy
         values = self.certified_share if accuracy is None else accuracy
         label = f"{self.method}, {self.decoding} decoding"
@@ -140,14 +146,10 @@ class Certification:
         ax.plot(self.epsilons, [100 * value for value in values], "^--", label=label)
         if self.clean_accuracy is not None:
             ax.axhline(100 * self.clean_accuracy, color="0.8", zorder=0, label="without attack")
-        norm = r"$\ell_\infty$" if self.norm == "linf" else r"$\ell_2$"
         what = "certified share" if accuracy is None else "certified accuracy"
-        ax.set(xlabel=f"radius ({norm})", ylabel=f"{what} (%)", ylim=(-2, 102))
+        ax.set(xlabel=_radius_label(self.norm), ylabel=f"{what} (%)", ylim=(-2, 102))
         ax.legend(fontsize="small")
-        figure = ax.get_figure(root=True)
-        if figure is None:
-            raise ValueError("ax must belong to a figure.")
-        return figure
+        return figure_of(ax)
 
     def __str__(self) -> str:
         clean = "" if self.clean_accuracy is None else f", clean {100 * self.clean_accuracy:.1f} %"
@@ -168,6 +170,19 @@ class Certification:
             f"<Certification of {len(self.predictions)} samples: {self.method}, "
             f"{self.decoding} decoding, {self.norm}, epsilons {list(self.epsilons)}>"
         )
+
+
+def _latex_by_radius(
+    epsilons: Sequence[float], clean: float | None, columns: Mapping[str, Sequence[float]]
+) -> str:
+    """A line for each radius, and one for radius 0, where every column has the clean accuracy."""
+    lines = [[r"$\epsilon$", *map(escaped, columns)]]
+    if clean is not None:
+        lines.append(["0", *([escaped(f"{100 * clean:.1f} %")] * len(columns))])
+    for i, epsilon in enumerate(epsilons):
+        cells = (escaped(f"{100 * values[i]:.1f} %") for values in columns.values())
+        lines.append([f"{epsilon:g}", *cells])
+    return booktabs(lines)
 
 
 _VERSION = 1
@@ -266,6 +281,26 @@ class RobustnessResult:
         except TypeError as error:
             raise FileFormatError(f"Not a robustness result: {error}.") from error
 
+    def to_latex(self) -> str:
+        r"""The table that is printed, for LaTeX with the package booktabs.
+
+        Examples
+        --------
+        >>> print(RobustnessResult((0.1,), 0.9, (0.5,)).to_latex(), end="")
+        % \usepackage{booktabs}
+        \begin{tabular}{lr}
+        \toprule
+        $\epsilon$ & attacked \\
+        \midrule
+        0 & 90.0 \% \\
+        0.1 & 50.0 \% \\
+        \bottomrule
+        \end{tabular}
+        """
+        columns = {"attacked": self.attacked, "paper": self.paper, "certified": self.certified}
+        shown = {name: values for name, values in columns.items() if values is not None}
+        return _latex_by_radius(self.epsilons, self.clean, shown)
+
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the accuracies over the radius, with a note where something casts doubt on them.
 
@@ -274,10 +309,7 @@ class RobustnessResult:
         ax : matplotlib axes, optional
             Where to draw; a figure of its own by default.
         """
-        from matplotlib.figure import Figure
-
-        if ax is None:
-            ax = Figure(figsize=(5.5, 3.6), layout="constrained").subplots()
+        ax = new_axes(ax, 5.5)
         epsilons = [0.0, *self.epsilons]
         for name, style, colour in _CURVES:
             values = getattr(self, name)
@@ -289,15 +321,11 @@ class RobustnessResult:
                     epsilons, [100 * value for value in curve], style, color=colour, label=label
                 )
         ax.axhline(100 * self.clean, color="0.8", zorder=0, label="without attack")
-        norm = r"$\ell_\infty$" if self.norm == "linf" else r"$\ell_2$"
-        ax.set(xlabel=f"radius ({norm})", ylabel="accuracy (%)", ylim=(-2, 102))
+        ax.set(xlabel=_radius_label(self.norm), ylabel="accuracy (%)", ylim=(-2, 102))
         if self.warnings:
             ax.set_title(f"{len(self.warnings)} warning(s): see result.warnings", fontsize="small")
         ax.legend(fontsize="small")
-        figure = ax.get_figure(root=True)
-        if figure is None:
-            raise ValueError("ax must belong to a figure.")
-        return figure
+        return figure_of(ax)
 
     def __str__(self) -> str:
         columns = {"attacked": self.attacked, "paper": self.paper, "certified": self.certified}
@@ -310,3 +338,7 @@ class RobustnessResult:
             cells = (f"{100 * values[i]:.1f} %" for values in shown.values())
             lines.append(f"{epsilon:>7g}" + "".join(f"{cell:>10}" for cell in cells))
         return "\n".join([*lines, *(f"warning: {warning}" for warning in self.warnings)])
+
+
+def _radius_label(norm: str) -> str:
+    return r"radius ($\ell_\infty$)" if norm == "linf" else r"radius ($\ell_2$)"

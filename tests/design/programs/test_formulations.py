@@ -8,16 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.design.programs.cases import build_all, conflicts
 
 from ecoc.codes.columns import Dichotomies
-from ecoc.design.programs import (
-    ProgramOptions,
-    build_ip1,
-    build_ip2,
-    build_ip3,
-    program_size,
-)
-from ecoc.design.programs.rows import averaging_limit
+from ecoc.design.programs import ProgramOptions, build_ip2, build_ip3
 from ecoc.design.solvers import Status, solve
 from ecoc.errors import InvalidInputError
 
@@ -37,15 +31,6 @@ def pair_table(columns, n_classes):
     )
 
 
-def conflicts(columns, low, high):
-    n = len(columns)
-    table = np.zeros((n, n), dtype=int)
-    for i, j in combinations(range(n), 2):
-        distance = (int(columns[i]) ^ int(columns[j])).bit_count()
-        table[i, j] = not low <= distance <= high
-    return table
-
-
 def admitted(columns, n_columns, low, high):
     chosen = subsets(len(columns))
     size = chosen.sum(axis=1)
@@ -56,37 +41,6 @@ def admitted(columns, n_columns, low, high):
 def best_smallest(columns, n_classes, n_columns, low, high):
     distances = admitted(columns, n_columns, low, high) @ pair_table(columns, n_classes).T
     return distances.min(axis=1).max()
-
-
-def build_all(columns, n_classes, n_columns, low, high, *, options=None):
-    edges = np.argwhere(conflicts(columns, low, high))
-    yield build_ip1(
-        columns,
-        n_classes,
-        n_columns,
-        min_column_distance=low,
-        max_column_distance=high,
-        options=options,
-    )
-    yield build_ip2(columns, n_classes, n_columns, edges=edges, options=options)
-    yield build_ip3(columns, n_classes, n_columns, **greedy_cliques(edges), options=options)
-
-
-def greedy_cliques(edges):
-    """Cover the edges by cliques, each grown from an edge not yet covered."""
-    neighbours = {frozenset(edge) for edge in edges.tolist()}
-    left, cliques = set(neighbours), []
-    while left:
-        clique = sorted(min(left, key=sorted))
-        for vertex in sorted({v for edge in neighbours for v in edge}):
-            if all(frozenset((vertex, u)) in neighbours for u in clique):
-                clique.append(vertex)
-        left -= {frozenset(pair) for pair in combinations(clique, 2)}
-        cliques.append(clique)
-    return {
-        "indptr": np.cumsum([0, *(len(clique) for clique in cliques)]),
-        "members": [vertex for clique in cliques for vertex in clique],
-    }
 
 
 def upper_limit(rule, n_classes, n_columns, separation):
@@ -202,88 +156,6 @@ def test_cutoff_limits_the_objective():
         options = ProgramOptions(cutoff=cutoff)
         ip = build_ip3(range(1, 16), 5, 6, indptr=[0], members=[], options=options)
         assert solve(ip.program).objective == expected
-
-
-def test_the_limit_by_averaging_is_the_papers_bound_with_parity():
-    found = [
-        averaging_limit([0] + [comb(k - 1, w) for w in range(1, k)], k, 2 * k)
-        for k in range(10, 19)
-    ]
-    assert found == [10, 12, 12, 14, 14, 16, 16, 18, 18]
-
-
-def weights_of(columns, n_classes):
-    return np.bincount(np.bitwise_count(columns), minlength=n_classes).tolist()
-
-
-@pytest.mark.parametrize("n_classes", [2, 3, 4, 5, 6])
-@pytest.mark.parametrize("n_columns", [4, 6])
-@pytest.mark.parametrize("imbalance", [None, 0.5])
-@pytest.mark.parametrize(
-    "options",
-    [
-        ProgramOptions(),
-        ProgramOptions(parity_cuts=False, cutoff=3),
-    ],
-)
-def test_sizes_are_known_before_building(n_classes, n_columns, imbalance, options):
-    columns = Dichotomies(n_classes, max_imbalance=imbalance).to_array()
-    low, high = 2, n_classes - 1
-    table = conflicts(columns, low, high)
-    tight = sum(
-        (a ^ b).bit_count() == limit
-        for a, b in combinations(columns.tolist(), 2)
-        for limit in (low, high)
-    )
-    cliques = greedy_cliques(np.argwhere(table))
-    for ip in build_all(columns, n_classes, n_columns, low, high, options=options):
-        assert ip.program.sizes == program_size(
-            ip.name,
-            n_classes,
-            n_columns,
-            columns_by_weight=None if imbalance is None else weights_of(columns, n_classes),
-            n_edges=int(table.sum()),
-            n_cliques=len(cliques["indptr"]) - 1,
-            clique_nonzeros=len(cliques["members"]),
-            tight_pairs=tight,
-            parity_cuts=options.parity_cuts,
-        )
-
-
-@pytest.mark.parametrize("cutoff", [None, 2])
-@pytest.mark.parametrize("parity_cuts", [True, False])
-def test_sizes_with_targets(cutoff, parity_cuts):
-    targets = np.array([1, 2, 3, 4, 3, 2, 1, 2, 3, 5])
-    pairs = list(combinations(range(5), 2))
-    odd = sum(
-        sum(targets[pairs.index(pair)] for pair in combinations(triple, 2)) % 2
-        for triple in combinations(range(5), 3)
-    )
-    options = ProgramOptions(
-        targets=targets, cutoff=cutoff, parity_cuts=parity_cuts, min_row_distance=int(parity_cuts)
-    )
-    ip = build_ip2(range(1, 16), 5, 6, edges=[(0, 1)], options=options)
-    assert ip.program.sizes == program_size(
-        "IP2",
-        5,
-        n_edges=1,
-        targets=True,
-        odd_triples=int(odd),
-        cutoff=cutoff is not None,
-        parity_cuts=parity_cuts,
-        min_row_distance=parity_cuts,
-    )
-
-
-def test_the_papers_count_for_ten_classes():
-    """The paper: approximately 130,000 variables and 650,000 constraints."""
-    size = program_size("IP1", 10, parity_cuts=False)
-    assert size.n_variables == 511 + comb(511, 2) + 1 == 130_817
-    assert size.n_rows == 1 + 5 * comb(511, 2) + comb(10, 2) == 651_571
-
-
-def test_sizes_of_programs_too_large_to_build():
-    assert program_size("IP1", 40).n_bytes > 2**75
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,15 @@
 """Least-squares kernel columns against refits, linear solves and scikit-learn."""
 
-# ruff: noqa: N803, N806  # X and K are what the field calls them
+# ruff: noqa: N806  # X and K are what the field calls them
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, make_classification
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.metrics.pairwise import pairwise_kernels, rbf_kernel
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from tests.multiclass.joint.refits import left_out, samples
 
 from ecoc.codes import one_vs_one, one_vs_rest
 from ecoc.constructions.hadamard import hadamard_matrix
@@ -33,87 +34,6 @@ REPEATS = {
 )
 def test_checks_of_scikit_learn(estimator, check):
     check(estimator)
-
-
-def samples(n=30, n_columns=3, *, ternary=False, seed=0):
-    generator = np.random.default_rng(seed)
-    X = generator.normal(size=(n, 4))
-    targets = np.sign(X[:, :n_columns] + generator.normal(size=(n, n_columns)))
-    signs = targets.astype(np.int8)
-    if ternary:
-        signs[generator.random(signs.shape) < 0.2] = 0
-    return X, signs
-
-
-def by_linear_solve(K, inner, y, weights, alpha):
-    """Coefficients and intercept from the normal equations, nothing shared with the source.
-
-    Minimises sum of w (y - K c - b)^2 + alpha c' inner c.
-    """
-    m = K.shape[1]
-    design = np.hstack([K, np.ones((len(K), 1))])
-    penalty = np.zeros((m + 1, m + 1))
-    penalty[:m, :m] = alpha * inner
-    left = design.T @ (weights[:, None] * design) + penalty
-    found = np.linalg.lstsq(left, design.T @ (weights * y), rcond=1e-14)[0]
-    return found[:m], found[m]
-
-
-def left_out(K, inner, y, weights, alpha, *, centres_are_samples):
-    """Leave-one-out values by a refit for each sample."""
-    values = []
-    for i in range(len(y)):
-        rest = np.delete(np.arange(len(y)), i)
-        columns = rest if centres_are_samples else np.arange(K.shape[1])
-        coefficients, intercept = by_linear_solve(
-            K[np.ix_(rest, columns)],
-            inner[np.ix_(columns, columns)],
-            y[rest],
-            weights[rest],
-            alpha,
-        )
-        values.append(K[i, columns] @ coefficients + intercept)
-    return np.array(values)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("alpha", [0.01, 1.0, 30.0])
-def test_leave_one_out_values_are_those_of_refits(alpha, weighted):
-    X, signs = samples(ternary=True)
-    weights = np.random.default_rng(1).uniform(0.1, 3, size=30) if weighted else np.ones(30)
-    model = KernelRidgeColumns(gamma=0.3, alphas=alpha)
-    columns = model.fit_columns(X, signs, sample_weight=weights if weighted else None)
-    K = rbf_kernel(X, gamma=0.3)
-    for column, learner in enumerate(columns):
-        rows = np.flatnonzero(signs[:, column])
-        inner, y, w = K[np.ix_(rows, rows)], signs[rows, column].astype(float), weights[rows]
-        expected = left_out(inner, inner, y, w, alpha, centres_are_samples=True)
-        assert learner.loo_scores_[rows] == pytest.approx(expected, abs=1e-8)
-        assert np.isnan(np.delete(learner.loo_scores_, rows)).all()
-        coefficients, intercept = by_linear_solve(inner, inner, y, w, alpha)
-        assert learner.decision_function(X) == pytest.approx(
-            K[:, rows] @ coefficients + intercept, abs=1e-8
-        )
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_leave_one_out_values_on_landmarks_are_those_of_refits(weighted):
-    X, signs = samples(40, ternary=True)
-    weights = np.random.default_rng(1).uniform(0.1, 3, size=40) if weighted else np.ones(40)
-    model = KernelRidgeColumns(
-        gamma=0.3, alphas=0.5, max_samples=20, n_components=12, random_state=0
-    )
-    columns = model.fit_columns(X, signs, sample_weight=weights)
-    centres = columns[0].centres_
-    assert centres.shape == (12, 4)
-    K, inner = rbf_kernel(X, centres, gamma=0.3), rbf_kernel(centres, gamma=0.3)
-    for column, learner in enumerate(columns):
-        rows = np.flatnonzero(signs[:, column])
-        y, w = signs[rows, column].astype(float), weights[rows]
-        expected = left_out(K[rows], inner, y, w, 0.5, centres_are_samples=False)
-        assert learner.loo_scores_[rows] == pytest.approx(expected, abs=1e-7)
-        coefficients, intercept = by_linear_solve(K[rows], inner, y, w, 0.5)
-        assert learner.decision_function(X) == pytest.approx(K @ coefficients + intercept, abs=1e-7)
 
 
 def test_as_kernel_ridge_where_the_intercept_has_nothing_to_do():
@@ -302,11 +222,6 @@ def test_only_ratios_of_weights_matter_to_the_penalties_by_default(max_samples):
         for w in (weights, 1000 * weights)
     ]
     assert scores[0] == pytest.approx(scores[1], abs=1e-7)
-
-
-def test_of_equally_good_penalties_the_largest_is_taken():
-    model = KernelRidgeColumns("linear", alphas=[1.0, 10.0, 0.1])
-    assert model.fit(np.zeros((6, 1)), [0, 1] * 3).alpha_ == 10
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -15,7 +15,7 @@ from ecoc.nn.training.objectives import (
     attacked_inputs,
     member_losses,
 )
-from ecoc.nn.training.settings import TrainingSettings
+from ecoc.nn.training.trainer import TrainingSettings
 
 CODE = torch.tensor(TERNARY.tolist(), dtype=torch.float32)
 ATTACK = TrainingSettings(training="adversarial", epsilon=0.2, attack_steps=10)

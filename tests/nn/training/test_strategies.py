@@ -7,8 +7,8 @@ from tests.nn.cases import TERNARY, digits, normalised_cnn, tiny_cnn, tiny_mlp, 
 from ecoc.codes import one_vs_rest
 from ecoc.errors import InvalidInputError
 from ecoc.nn import ECOCNetworkClassifier
-from ecoc.nn.training.settings import TrainingSettings
 from ecoc.nn.training.strategies import choose_strategy
+from ecoc.nn.training.trainer import TrainingSettings
 
 QUICK = {"epochs": 2, "learning_rate": 0.01, "batch_size": 32, "random_state": 0}
 SETTINGS = {

@@ -9,10 +9,15 @@ from torch.nn import functional
 from ecoc.nn import CodeDecoder, TrainingError
 from ecoc.nn.networks import ColumnEnsemble
 from ecoc.nn.networks.architectures import InputFormat, make_network
-from ecoc.nn.training.data import TrainingData, split_rows
 from ecoc.nn.training.objectives import ClassObjective, ColumnObjective
-from ecoc.nn.training.settings import TrainingSettings
-from ecoc.nn.training.trainer import TrainingRecord, Unit, train
+from ecoc.nn.training.trainer import (
+    TrainingData,
+    TrainingRecord,
+    TrainingSettings,
+    Unit,
+    split_rows,
+    train,
+)
 
 CODE = torch.tensor(TERNARY.tolist(), dtype=torch.float32)
 

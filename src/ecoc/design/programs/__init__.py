@@ -4,7 +4,6 @@ A program is a plain value that no solver is needed for; :mod:`.lazy` solves one
 rows are added as they are needed.
 """
 
-from ecoc.design.programs.files import read_solution
 from ecoc.design.programs.formulations import (
     Formulation,
     build_ip1,
@@ -12,7 +11,7 @@ from ecoc.design.programs.formulations import (
     build_ip3,
     build_program,
 )
-from ecoc.design.programs.linear_program import LinearProgram, ProgramSize
+from ecoc.design.programs.linear_program import LinearProgram, ProgramSize, read_solution
 from ecoc.design.programs.rows import ProgramOptions
 from ecoc.design.programs.sizes import check_size, job_size, program_size
 

@@ -52,8 +52,8 @@ class CodeModel(Protocol):
 
 
 @dataclass(frozen=True)
-class Look:
-    """What a fitted classifier makes of labelled samples."""
+class ScoredSamples:
+    """Labelled samples with the scores that a fitted classifier gives them."""
 
     model: CodeModel
     scores: Floats
@@ -65,10 +65,11 @@ class Look:
         return self.model.codebook_.matrix
 
 
-def look(model: Any, X: Any, y: Any) -> Look:
+def scored(model: Any, X: Any, y: Any) -> ScoredSamples:
+    """Score samples by a classifier, or by the one at the end of a pipeline."""
     classifier, features = unwrapped(model, X)
     scores = classifier.column_scores(features)
-    return Look(classifier, scores, target_rows(classifier, y, len(scores)))
+    return ScoredSamples(classifier, scores, target_rows(classifier, y, len(scores)))
 
 
 def unwrapped(model: Any, X: Any) -> tuple[CodeModel, Any]:
@@ -242,8 +243,8 @@ def column_errors(model: Any, X: Any, y: Any) -> ColumnErrors:
     >>> column_errors(model, X[1::2], y[1::2]).rates.round(3)
     array([0.   , 0.067, 0.067])
     """
-    seen = look(model, X, y)
-    return ColumnErrors.from_scores(seen.scores, seen.matrix, seen.targets)
+    samples = scored(model, X, y)
+    return ColumnErrors.from_scores(samples.scores, samples.matrix, samples.targets)
 
 
 # --------------------------------------------------------- usefulness of columns
@@ -333,8 +334,10 @@ def column_usefulness(model: Any, X: Any, y: Any) -> ColumnUsefulness:
     >>> column_usefulness(model, X[1::2], y[1::2])
     <ColumnUsefulness: accuracy 0.933, without one column 0.600 to 0.933>
     """
-    seen = look(model, X, y)
-    return ColumnUsefulness.from_scores(seen.scores, seen.matrix, seen.targets, seen.model.decoder_)
+    samples = scored(model, X, y)
+    return ColumnUsefulness.from_scores(
+        samples.scores, samples.matrix, samples.targets, samples.model.decoder_
+    )
 
 
 # ------------------------------------------------------------ confusion of classes
@@ -440,10 +443,12 @@ def confusion_by_distance(model: Any, X: Any, y: Any) -> ConfusionByDistance:
     >>> confusion_by_distance(model, X[1::2], y[1::2])
     <ConfusionByDistance: distance 2: 2.7 %>
     """
-    seen = look(model, X, y)
-    predicted = seen.model.decoder_(seen.scores, seen.matrix).argmax(axis=1)
-    n_symbols = seen.model.codebook_.n_symbols
-    return ConfusionByDistance.from_predictions(predicted, seen.targets, seen.matrix, n_symbols)
+    samples = scored(model, X, y)
+    predicted = samples.model.decoder_(samples.scores, samples.matrix).argmax(axis=1)
+    n_symbols = samples.model.codebook_.n_symbols
+    return ConfusionByDistance.from_predictions(
+        predicted, samples.targets, samples.matrix, n_symbols
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -553,8 +558,8 @@ def error_correlation(model: Any, X: Any, y: Any) -> ErrorCorrelation:
     array([[1.  , 0.79],
            [0.79, 1.  ]])
     """
-    seen = look(model, X, y)
-    return ErrorCorrelation.from_scores(seen.scores, seen.matrix, seen.targets)
+    samples = scored(model, X, y)
+    return ErrorCorrelation.from_scores(samples.scores, samples.matrix, samples.targets)
 
 
 def _mean_of_pairs(values: Floats) -> float:

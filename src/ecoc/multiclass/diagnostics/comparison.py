@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from ecoc._checks import check_int, listing
+from ecoc._latex import booktabs, escaped
 from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.data import take_rows
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "PairedDifference", "check_folds", "compare_on_folds"]
 
 Watch = Callable[[str, int, Any, npt.NDArray[np.intp]], object]
-"""Is told the name, the split, the fitted model and the rows that it was not trained on."""
+"""Called with the name, the split, the fitted model and the rows that it was not trained on."""
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,10 @@ class Comparison:
             for place, name in enumerate(self.names)
         ]
 
+    def to_latex(self) -> str:
+        """What :meth:`table` shows, for LaTeX with the package booktabs."""
+        return booktabs([[escaped(cell) for cell in line] for line in self.table()])
+
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the accuracies on the splits, their means and standard errors."""
         return plotting.plot_comparison(self, ax)
@@ -223,9 +228,9 @@ def compare_on_folds(
     random_state : int, optional
         Seeds the folds.
     progress : callable, optional
-        Is told the name of a classifier when it has done a split.
+        Called with the name of a classifier when it has done a split.
     watch : callable, optional
-        Is told the name, the number of the split, the fitted classifier and the rows that
+        Called with the name, the number of the split, the fitted classifier and the rows that
         were held out.
 
     Examples

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ecoc.codes.display import FAR, MINUS, NEAR, PLUS, UNUSED
+from ecoc.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from ecoc.multiclass.diagnostics.comparison import Comparison
 
 __all__ = [
+    "figure_of",
+    "new_axes",
     "plot_column_errors",
     "plot_column_regions",
     "plot_column_usefulness",
@@ -44,7 +47,7 @@ BLUE, ORANGE, GREY = _colour(PLUS), _colour(MINUS), _colour(UNUSED)
 INK = "#333333"
 
 
-def _axes(ax: Axes | None, width: float = 6.4, height: float = 3.6) -> Axes:
+def new_axes(ax: Axes | None, width: float = 6.4, height: float = 3.6) -> Axes:
     """The axes given, or those of a new figure that belongs to no window."""
     if ax is not None:
         return ax
@@ -53,9 +56,11 @@ def _axes(ax: Axes | None, width: float = 6.4, height: float = 3.6) -> Axes:
     return Figure(figsize=(width, height), layout="constrained").subplots()
 
 
-def _figure(ax: Axes) -> Figure:
+def figure_of(ax: Axes) -> Figure:
+    """The figure that axes belong to, of which they may be a part of a part."""
     figure = ax.get_figure(root=True)
-    assert figure is not None  # noqa: S101  # axes that were just drawn into have a figure
+    if figure is None:
+        raise InvalidInputError("ax must belong to a figure.")
     return figure
 
 
@@ -74,7 +79,7 @@ def _whole_columns(ax: Axes, n_columns: int) -> None:
 def plot_column_errors(errors: ColumnErrors, ax: Axes | None) -> Figure:
     """A bar for each column, its baseline, and a dot for each class that it uses."""
     n_classes, n_columns = errors.by_class.shape
-    ax = _axes(ax, _width(n_columns))
+    ax = new_axes(ax, _width(n_columns))
     columns = np.arange(n_columns)
     ax.bar(columns, 100 * errors.rates, color=BLUE, alpha=0.75, label="error rate")
     ax.hlines(
@@ -96,7 +101,7 @@ def plot_column_errors(errors: ColumnErrors, ax: Axes | None) -> Figure:
     _whole_columns(ax, n_columns)
     # Bars reach anywhere, so that the legend has no safe place among them.
     ax.legend(frameon=False, fontsize="small", ncols=3, loc="upper left", bbox_to_anchor=(0, -0.15))
-    return _figure(ax)
+    return figure_of(ax)
 
 
 def plot_error_correlation(
@@ -123,14 +128,14 @@ def plot_error_correlation(
         for side in (axis.xaxis, axis.yaxis):
             side.set_major_locator(MaxNLocator(integer=True))
         axis.set(title=f"Errors in common: {title}", xlabel="column", ylabel="column")
-        _figure(axis).colorbar(image, ax=axis)
-    return _figure(axes[0])
+        figure_of(axis).colorbar(image, ax=axis)
+    return figure_of(axes[0])
 
 
 def plot_column_usefulness(usefulness: ColumnUsefulness, ax: Axes | None) -> Figure:
     """What each column brings, orange where it harms."""
     gains = 100 * usefulness.gains
-    ax = _axes(ax, _width(len(gains)))
+    ax = new_axes(ax, _width(len(gains)))
     ax.bar(np.arange(len(gains)), gains, color=[ORANGE if gain < 0 else BLUE for gain in gains])
     ax.axhline(0, color=INK, linewidth=0.8)
     ax.set(
@@ -138,14 +143,14 @@ def plot_column_usefulness(usefulness: ColumnUsefulness, ax: Axes | None) -> Fig
         ylabel="points of accuracy",
     )
     _whole_columns(ax, len(gains))
-    return _figure(ax)
+    return figure_of(ax)
 
 
 def plot_confusion_by_distance(confusion: ConfusionByDistance, ax: Axes | None) -> Figure:
     """A dot for each ordered pair of classes, a line through the rate of each distance."""
     from matplotlib.ticker import MaxNLocator
 
-    ax = _axes(ax)
+    ax = new_axes(ax)
     different = ~np.eye(len(confusion.rates), dtype=bool)
     ax.plot(
         confusion.distances[different],
@@ -173,12 +178,12 @@ def plot_confusion_by_distance(confusion: ConfusionByDistance, ax: Axes | None) 
         ylim=(0, None),
     )
     ax.legend(frameon=False, fontsize="small")
-    return _figure(ax)
+    return figure_of(ax)
 
 
 def plot_comparison(comparison: Comparison, ax: Axes | None) -> Figure:
     """The accuracy of each contender on each split, its mean and standard error."""
-    ax = _axes(ax, 6.4, 1.2 + 0.5 * len(comparison.names))
+    ax = new_axes(ax, 6.4, 1.2 + 0.5 * len(comparison.names))
     places = np.arange(len(comparison.names))
     for place, values in zip(places, comparison.accuracies, strict=True):
         ax.plot(
@@ -197,14 +202,14 @@ def plot_comparison(comparison: Comparison, ax: Axes | None) -> Figure:
     ax.set_ylim(len(places) - 0.4, -0.6)
     ax.set(title="Accuracy on the same folds", xlabel="right (%)")
     ax.grid(axis="x", alpha=0.3)
-    return _figure(ax)
+    return figure_of(ax)
 
 
 def plot_regions(boundaries: DecisionBoundaries, ax: Axes | None) -> Figure:
     """The region of each class and the samples."""
     from matplotlib.colors import ListedColormap
 
-    ax = _axes(ax, 6, 5)
+    ax = new_axes(ax, 6, 5)
     colours = _class_colours(len(boundaries.classes))
     ax.pcolormesh(
         boundaries.x,
@@ -232,7 +237,7 @@ def plot_regions(boundaries: DecisionBoundaries, ax: Axes | None) -> Figure:
     ax.set(title="Decision regions", xlabel=boundaries.names[0], ylabel=boundaries.names[1])
     if len(colours) <= 20:
         ax.legend(loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, fontsize="small")
-    return _figure(ax)
+    return figure_of(ax)
 
 
 def plot_column_regions(boundaries: DecisionBoundaries) -> Figure:

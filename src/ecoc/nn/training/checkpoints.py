@@ -126,7 +126,7 @@ class TrainingState:
 
     @classmethod
     def fresh(cls, n_members: int) -> TrainingState:
-        """Before the first epoch."""
+        """The state before the first epoch."""
         n = n_members
         return cls(0, (), (), (None,) * n, (0,) * n, (0,) * n, (False,) * n, {})
 
@@ -136,7 +136,7 @@ class TrainingState:
         return all(self.stopped)
 
     def after_epoch(self, losses: Sequence[float]) -> TrainingState:
-        """One epoch later."""
+        """The state one epoch later."""
         return replace(
             self,
             epoch=self.epoch + 1,
@@ -149,7 +149,7 @@ class TrainingState:
     def judged(
         self, losses: Sequence[float], weights: Mapping[str, Tensor], patience: int | None
     ) -> TrainingState:
-        """With the validation losses of an epoch; members that improved keep its weights."""
+        """The state with an epoch's validation losses; members that improved keep its weights."""
         best, waited, stopped, improved = [], [], [], []
         for member, loss in enumerate(losses):
             before = self.best_losses[member]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +12,9 @@ from torch.nn import functional
 from ecoc.nn.decoder import CodeDecoder
 from ecoc.nn.networks.intervals import interval_bounds
 from ecoc.nn.networks.stacked import StackedNetworks
-from ecoc.nn.training.settings import TrainingSettings
+
+if TYPE_CHECKING:
+    from ecoc.nn.training.trainer import TrainingSettings
 
 __all__ = [
     "Batch",

@@ -21,10 +21,16 @@ from ecoc.errors import InvalidInputError
 from ecoc.nn.networks.architectures import Factory, InputFormat, make_network
 from ecoc.nn.networks.stacked import StackedNetworks, can_stack
 from ecoc.nn.training.checkpoints import Checkpoint, CheckpointFolder
-from ecoc.nn.training.data import TrainingData
 from ecoc.nn.training.objectives import ColumnObjective, Objective
-from ecoc.nn.training.settings import TrainingSettings, find_device
-from ecoc.nn.training.trainer import OnEpoch, TrainingRecord, Unit, train
+from ecoc.nn.training.trainer import (
+    OnEpoch,
+    TrainingData,
+    TrainingRecord,
+    TrainingSettings,
+    Unit,
+    find_device,
+    train,
+)
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

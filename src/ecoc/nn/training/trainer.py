@@ -1,22 +1,309 @@
-"""The one loop that trains every network of this package."""
+"""Training of networks: its settings, its batches, and the one loop that all of them go through.
+
+The order of batches depends on the seed and the epoch alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from math import cos, pi
+from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from ecoc.errors import EcocError
+from ecoc._checks import check_choice, check_int, check_number
+from ecoc.errors import EcocError, InvalidInputError
 from ecoc.nn.training.checkpoints import Checkpoint, TrainingState
-from ecoc.nn.training.data import Batches, TrainingData
 from ecoc.nn.training.objectives import Batch, Objective, member_losses
-from ecoc.nn.training.settings import TrainingSettings, find_device
 
-__all__ = ["OnEpoch", "TrainingError", "TrainingRecord", "Unit", "train"]
+__all__ = [
+    "OPTIMIZERS",
+    "SCHEDULES",
+    "TRAININGS",
+    "Augmentation",
+    "Batches",
+    "OnEpoch",
+    "TrainingData",
+    "TrainingError",
+    "TrainingRecord",
+    "TrainingSettings",
+    "Unit",
+    "as_inputs",
+    "find_range",
+    "split_rows",
+    "train",
+]
+
+
+Augmentation: TypeAlias = Callable[[Tensor, torch.Generator], Tensor]
+"""Takes a batch of inputs and a seeded generator (of the CPU), returns one of the same shape."""
+
+OPTIMIZERS = ("adamw", "adam", "sgd")
+SCHEDULES = ("constant", "cosine", "one-cycle")
+TRAININGS = ("standard", "adversarial", "ibp")
+ATTACKED = ("column", "decoder")
+
+_RISE = 0.3
+"""The share of a one-cycle schedule in which the learning rate rises."""
+
+_MOMENTUM = 0.9
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How networks are trained; the fields are described at the estimators.
+
+    Examples
+    --------
+    >>> settings = TrainingSettings(epochs=10, learning_rate=0.1, schedule="cosine")
+    >>> settings.rate(0.0), round(settings.rate(0.5), 3), settings.rate(1.0)
+    (0.1, 0.05, 0.0)
+    """
+
+    epochs: int = 10
+    batch_size: int = 128
+    learning_rate: float = 5e-3
+    optimizer: str = "adamw"
+    schedule: str = "one-cycle"
+    weight_decay: float = 1e-4
+    augment: Augmentation | None = None
+    device: str = "auto"
+    mixed_precision: bool = False
+    patience: int | None = None
+    training: str = "standard"
+    epsilon: float = 0.1
+    attack_steps: int = 7
+    attack_through: str = "column"
+    low: float = 0.0
+    high: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_int("epochs", self.epochs, minimum=1)
+        check_int("batch_size", self.batch_size, minimum=1)
+        check_number("learning_rate", self.learning_rate, minimum=0)
+        check_number("weight_decay", self.weight_decay, minimum=0)
+        check_number("epsilon", self.epsilon, minimum=0)
+        check_int("attack_steps", self.attack_steps, minimum=1)
+        check_choice("optimizer", self.optimizer, OPTIMIZERS)
+        check_choice("schedule", self.schedule, SCHEDULES)
+        check_choice("training", self.training, TRAININGS)
+        check_choice("attack_through", self.attack_through, ATTACKED)
+        if self.patience is not None:
+            check_int("patience", self.patience, minimum=1)
+        if self.augment is not None and not callable(self.augment):
+            raise InvalidInputError(
+                "augment must be a function of a batch and a torch.Generator, not "
+                f"{self.augment!r}."
+            )
+        find_device(self.device)
+
+    def rate(self, progress: float) -> float:
+        """The learning rate when a share of the steps, 0 to 1, is done."""
+        if self.schedule == "constant":
+            return self.learning_rate
+        if self.schedule == "cosine":
+            return self.learning_rate * (1 + cos(pi * progress)) / 2
+        if progress < _RISE:
+            return self.learning_rate * (0.1 + 0.9 * progress / _RISE)
+        return self.learning_rate * (1 + cos(pi * (progress - _RISE) / (1 - _RISE))) / 2
+
+    def make_optimizer(self, module: torch.nn.Module) -> torch.optim.Optimizer:
+        """The optimiser of a network's parameters."""
+        parameters = list(module.parameters())
+        common: dict[str, Any] = {"lr": self.learning_rate, "weight_decay": self.weight_decay}
+        if self.optimizer == "sgd":
+            return torch.optim.SGD(parameters, momentum=_MOMENTUM, nesterov=True, **common)
+        kind = torch.optim.AdamW if self.optimizer == "adamw" else torch.optim.Adam
+        return kind(parameters, fused=True, **common)
+
+
+def find_device(device: str) -> torch.device:
+    """The device that is meant: ``"auto"`` is a GPU if there is one.
+
+    Examples
+    --------
+    >>> find_device("cpu")
+    device(type='cpu')
+    """
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        chosen = torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise InvalidInputError(
+            f"device must be 'auto' or a device of torch such as 'cpu' or 'cuda:0', not {device!r}."
+        ) from error
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise InvalidInputError(f"device={device!r} needs a GPU that torch can use; it finds none.")
+    return chosen
+
+
+_ORDER, _NOISE, _SPLIT = range(3)
+"""What a random stream is for: streams of one seed never meet."""
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """What networks are trained on.
+
+    Attributes
+    ----------
+    inputs : array of float32 of shape (n_samples, ...)
+        The inputs.
+    targets : array of int of shape (n_samples,)
+        The row of the codebook that each sample belongs to.
+    training, validation : array of int
+        Which samples are for what.
+    """
+
+    inputs: npt.NDArray[np.float32]
+    targets: npt.NDArray[np.intp]
+    training: npt.NDArray[np.intp]
+    validation: npt.NDArray[np.intp]
+
+
+class Batches:
+    """The batches of some data on a device.
+
+    Every network sees the same batches in the same order, whichever way it is trained.
+    """
+
+    def __init__(
+        self, data: TrainingData, settings: TrainingSettings, device: torch.device
+    ) -> None:
+        self.data, self.settings, self.device = data, settings, device
+        self.targets = torch.from_numpy(np.array(data.targets, dtype=np.int64)).to(device)
+        # On a CPU the array stays where it is, which with processes is memory they share.
+        self.inputs = None if device.type == "cpu" else torch.tensor(data.inputs, device=device)
+
+    @property
+    def per_epoch(self) -> int:
+        """The number of batches of an epoch."""
+        return _n_parts(self.data.training, self.settings.batch_size)
+
+    def epoch(self, epoch: int) -> Iterator[Batch]:
+        """The batches of an epoch: of nearly equal sizes, shuffled, augmented."""
+        seed = self.settings.seed
+        order = np.random.default_rng([seed, _ORDER, epoch]).permutation(self.data.training)
+        for place, rows in enumerate(np.array_split(order, self.per_epoch)):
+            generator = _torch_generator([seed, _NOISE, epoch, place])
+            batch = self._take(rows, generator)
+            if self.settings.augment is not None:
+                inputs = _augmented(self.settings.augment, batch.inputs, generator)
+                batch = Batch(inputs, batch.targets, batch.noise)
+            yield batch
+
+    def validation(self) -> Iterator[Batch]:
+        """The batches that networks are judged by."""
+        rows = self.data.validation
+        parts = np.array_split(rows, _n_parts(rows, 4 * self.settings.batch_size))
+        for place, part in enumerate(parts):
+            yield self._take(part, _torch_generator([self.settings.seed, _SPLIT, place]))
+
+    def _take(self, rows: npt.NDArray[np.intp], generator: torch.Generator) -> Batch:
+        if self.inputs is None:
+            inputs = torch.from_numpy(np.asarray(self.data.inputs)[rows])
+        else:
+            inputs = self.inputs[torch.from_numpy(rows).to(self.device)]
+        targets = self.targets[torch.from_numpy(rows).to(self.device)]
+        noise = None
+        if self.settings.training == "adversarial":
+            noise = (2 * torch.rand(inputs.shape, generator=generator) - 1).to(self.device)
+        return Batch(inputs, targets, noise)
+
+
+def as_inputs(X: Any) -> npt.NDArray[np.float32]:  # noqa: N803
+    """Inputs as a finite array of float32: vectors, or images with or without channels."""
+    if isinstance(X, torch.Tensor):
+        X = X.detach().cpu().numpy()  # noqa: N806
+    try:
+        array = np.ascontiguousarray(X, dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"X must be an array of numbers: {error}") from error
+    if array.ndim not in {2, 3, 4} or 0 in array.shape:
+        raise InvalidInputError(
+            "X must have shape (n_samples, n_features), (n_samples, height, width) or "
+            f"(n_samples, channels, height, width), not {array.shape}."
+        )
+    if not np.isfinite(array).all():
+        raise InvalidInputError("X must be finite; it has NaN or infinite values.")
+    return array
+
+
+def find_range(
+    inputs: npt.NDArray[np.float32], given: tuple[float, float] | None
+) -> tuple[float, float]:
+    """The range of inputs: as given, [0, 1] if they lie in it, or from least to largest.
+
+    Examples
+    --------
+    >>> find_range(np.float32([[0.2, 0.7]]), None), find_range(np.float32([[0, 16]]), None)
+    ((0.0, 1.0), (0.0, 16.0))
+    """
+    least, largest = float(inputs.min()), float(inputs.max())
+    if given is None:
+        if least >= 0 and largest <= 1:
+            return 0.0, 1.0
+        return least, largest if largest > least else least + 1
+    low, high = (float(end) for end in given)
+    if not low < high:
+        raise InvalidInputError(f"input_range must be (low, high) with low < high, not {given!r}.")
+    if least < low or largest > high:
+        raise InvalidInputError(
+            f"input_range must hold all of X: it is {given!r}, and X goes from {least:g} to "
+            f"{largest:g}."
+        )
+    return low, high
+
+
+def split_rows(
+    targets: npt.NDArray[np.intp], fraction: float, seed: int
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Rows for training and for validation, the same share of every class.
+
+    Every class keeps a sample for training, and gives one for validation if it has two.
+
+    Examples
+    --------
+    >>> split_rows(np.array([0, 0, 0, 0, 1, 1, 1, 1]), 0.25, seed=0)
+    (array([0, 1, 3, 4, 6, 7]), array([2, 5]))
+    """
+    generator = np.random.default_rng([seed, _SPLIT])
+    held_out = []
+    for target in np.unique(targets) if fraction > 0 else ():
+        rows = generator.permutation(np.flatnonzero(targets == target))
+        n_held_out = min(max(round(fraction * len(rows)), 1), len(rows) - 1)
+        held_out.append(rows[:n_held_out])
+    validation = np.sort(np.concatenate(held_out)) if held_out else np.empty(0, dtype=np.intp)
+    return np.setdiff1d(np.arange(len(targets)), validation), validation
+
+
+def _augmented(
+    augment: Augmentation, inputs: torch.Tensor, generator: torch.Generator
+) -> torch.Tensor:
+    changed = augment(inputs, generator)
+    if not isinstance(changed, torch.Tensor) or changed.shape != inputs.shape:
+        raise InvalidInputError(
+            f"augment must return a batch of the shape it was given, {tuple(inputs.shape)}, "
+            f"not {getattr(changed, 'shape', changed)!r}."
+        )
+    return changed
+
+
+def _n_parts(rows: npt.NDArray[np.intp], size: int) -> int:
+    return max(1, -(-len(rows) // size))
+
+
+def _torch_generator(entropy: list[int]) -> torch.Generator:
+    state = np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]
+    return torch.Generator().manual_seed(int(state) >> 1)
+
 
 OnEpoch: TypeAlias = "Callable[[float], None]"
 """Called after every epoch with the mean loss."""
@@ -28,7 +315,7 @@ class TrainingError(EcocError, RuntimeError):
 
 @dataclass(frozen=True)
 class Unit:
-    """What is trained by one loop.
+    """A network, or networks in a stack, that one loop trains.
 
     Attributes
     ----------
@@ -98,7 +385,7 @@ def train(
         Where the state is kept after every epoch. What is there already is taken up: the
         result is that of an unbroken run.
     on_epoch : callable, optional
-        Is told the mean loss after every epoch.
+        Called with the mean loss after every epoch.
 
     Returns
     -------

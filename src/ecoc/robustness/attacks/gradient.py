@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 
 import torch
@@ -96,14 +97,8 @@ class PGD(Attack):
 
     def _run(self, search: Search) -> None:
         share = 2.5 / self.steps if self.step_size is None else self.step_size
-        for restart in range(self.restarts):
-            rows = search.standing
-            if not len(rows):
-                return
-            ball = search.ball.take(rows)
-            at_sample = restart == 0 and not self.random_start
-            points = ball.centre if at_sample else ball.sample(search.generator)
-            self._climb(search, rows, points, share * ball.epsilon)
+        for rows, points in _starts(search, self.restarts, self.random_start):
+            self._climb(search, rows, points, share * search.ball.epsilon)
 
     def _climb(self, search: Search, rows: Tensor, points: Tensor, step: float) -> None:
         ball = search.ball.take(rows)
@@ -165,13 +160,8 @@ class APGD(Attack):
         check_choice("loss", self.loss, ATTACK_LOSSES)
 
     def _run(self, search: Search) -> None:
-        for restart in range(self.restarts):
-            rows = search.standing
-            if not len(rows):
-                return
-            ball = search.ball.take(rows)
-            at_sample = restart == 0 and not self.random_start
-            self._climb(search, rows, ball.centre if at_sample else ball.sample(search.generator))
+        for rows, points in _starts(search, self.restarts, self.random_start):
+            self._climb(search, rows, points)
 
     def _climb(self, search: Search, rows: Tensor, points: Tensor) -> None:
         value, gradient = search.gradient(rows, points, self.loss)
@@ -191,6 +181,17 @@ class APGD(Attack):
             if step in checkpoints:
                 state.check(step - last)
                 last = step
+
+
+def _starts(search: Search, restarts: int, random_start: bool) -> Iterator[tuple[Tensor, Tensor]]:
+    """The samples that still stand before each run, and the points where it begins."""
+    for restart in range(restarts):
+        rows = search.standing
+        if not len(rows):
+            return
+        ball = search.ball.take(rows)
+        at_sample = restart == 0 and not random_start
+        yield rows, ball.centre if at_sample else ball.sample(search.generator)
 
 
 @dataclass
