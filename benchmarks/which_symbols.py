@@ -57,9 +57,10 @@ SYMBOLS = (2, 3, 4, 5, 8, 16, 25)
 LENGTHS = ("20", "100", "2k")
 LEARNERS: dict[str, Callable[[int], BaseEstimator]] = {
     "tree": lambda seed: DecisionTreeClassifier(random_state=seed),
-    "random tree": lambda seed: DecisionTreeClassifier(max_features="sqrt", random_state=seed),
-    "bootstrap tree": lambda seed: BaggingClassifier(
-        DecisionTreeClassifier(max_features="sqrt"), n_estimators=1, random_state=seed
+    # Without a seed: the classifier gives every column another one.
+    "random tree": lambda _: DecisionTreeClassifier(max_features="sqrt"),
+    "bootstrap tree": lambda _: BaggingClassifier(
+        DecisionTreeClassifier(max_features="sqrt"), n_estimators=1
     ),
     "naive bayes": lambda _: GaussianNB(),
     "k-nn": lambda _: KNeighborsClassifier(),
@@ -105,7 +106,7 @@ def classifier(learner: str, method: str, length: int, n_classes: int, seed: int
     """A classifier that is not trained."""
     base = LEARNERS[learner](seed)
     if method == "plain":
-        return base
+        return base.set_params(random_state=seed) if "tree" in learner else base
     if method == "forest":
         return RandomForestClassifier(length, random_state=seed)
     return ECOCClassifier(base, codebook=code(n_classes, length, int(method)), random_state=seed)
