@@ -263,7 +263,8 @@ def _given_shape(model: Any) -> tuple[int, ...] | None:
 
 
 def _code_classifier(model: Any) -> ModelAdapter:
-    check_two_symbols(model.codebook_, "A robustness evaluation")
+    remedy = " Train the model with n_symbols=2 (ecoc fit --symbols 2); trees have more by default."
+    check_two_symbols(model.codebook_, "A robustness evaluation", remedy)
     return ModelAdapter(
         classes=model.classes_,
         column_scores=model.column_scores,
