@@ -172,15 +172,33 @@ class _Classifier:
 
     def scores(self) -> Value:
         """The score of each class."""
+        costs = getattr(self.model, "_costs_", None)
+        if costs is None and getattr(self.model, "_ratios_", None) is None:
+            return self._decoded()
+        chances = self.probabilities()
+        if chances is None:
+            raise _unknown(self.model.estimators_[0])
+        return chances if costs is None else -(chances @ costs)
+
+    def _decoded(self) -> Value:
         return decoded(self.model.decoder_, self.answers(self.model._score_method()))
 
     def probabilities(self) -> Value | None:
         """The probability of each class; None if the model has none."""
-        model = self.model
-        if not hasattr(model, "predict_proba"):
+        if not hasattr(self.model, "predict_proba"):
             return None
+        ratios = getattr(self.model, "_ratios_", None)
+        chances = self._chances()
+        if ratios is None:
+            return chances
+        corrected: Value = chances * ratios
+        return corrected / corrected.sum()
+
+    def _chances(self) -> Value:
+        """Probabilities where classes are as frequent as in training."""
+        model = self.model
         if model.probabilities == "auto" and isinstance(model.decoder_, Learned):
-            return self.graph.op("Softmax", self.scores(), axis=1)
+            return self.graph.op("Softmax", self._decoded(), axis=1)
         method = model._score_method(probability=True)
         logistic = method == "decision_function"
         if model.probabilities == "normalised":

@@ -472,7 +472,7 @@ X, Y = blobs(4)
 def test_weights_of_classes_would_be_those_of_sides(learner):
     with pytest.raises(InvalidInputError, match=r"class_weight|param_grid") as caught:
         ECOCClassifier(learner).fit(X, Y)
-    assert "sample_weight" in str(caught.value)
+    assert "Give it to ECOCClassifier" in str(caught.value)
     assert "class_weight='balanced'" in str(caught.value)
 
 

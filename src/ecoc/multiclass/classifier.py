@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ecoc._checks import check_choice, check_int, check_seed, listing
 from ecoc._typing import Floats
@@ -30,11 +32,14 @@ from ecoc.multiclass.columns import (
 )
 from ecoc.multiclass.data import (
     check_class_weight,
+    check_costs,
     check_features,
     check_pairwise,
+    check_priors,
     check_symbol_learner,
     check_targets,
     check_weights,
+    class_weights,
     routed_params,
     with_label,
 )
@@ -58,20 +63,20 @@ def _gives_probabilities(classifier: ECOCClassifier) -> bool:
         return True
     if classifier.calibration is not None or classifier.decoding == "learned":
         return True
-    if hasattr(next(fitted, classifier.estimator), "predict_proba"):
+    if hasattr(next(fitted, classifier._learner), "predict_proba"):
         return True
     raise AttributeError(
         f"predict_proba needs columns with probabilities, and "
-        f"{type(classifier.estimator).__name__} has none. Use calibration='sigmoid', or "
+        f"{type(classifier._learner).__name__} has none. Use calibration='sigmoid', or "
         "decoding='learned'."
     )
 
 
 def _learns_in_parts(classifier: ECOCClassifier) -> bool:
-    if hasattr(classifier.estimator, "partial_fit"):
+    if hasattr(classifier._learner, "partial_fit"):
         return True
     raise AttributeError(
-        f"partial_fit needs a learner that has it; {type(classifier.estimator).__name__} does not."
+        f"partial_fit needs a learner that has it; {type(classifier._learner).__name__} does not."
     )
 
 
@@ -85,13 +90,15 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : object
-        The learner: a classifier with ``decision_function``, ``predict_proba`` or
-        ``predict`` (asked for in this order), or a regressor, which is trained on +1 and -1.
-        One that can train all columns together does so, see
+    estimator : object, optional
+        The learner, ``LogisticRegression(max_iter=1000)`` by default: it is quick, has
+        probabilities, takes weights and sparse data, and needs no seed. Trees, forests and
+        SVMs gain more from long codes. It is a classifier with ``decision_function``,
+        ``predict_proba`` or ``predict`` (asked for in this order), or a regressor, which is
+        trained on +1 and -1. One that can train all columns together does so, see
         :func:`ecoc.multiclass.joint.joint_learner`: ``SVC`` shares its kernel, for example.
         Its ``class_weight`` must not be a dict, which would weigh the sides of the columns
-        and not the classes; weigh samples by `sample_weight` instead. With more than two
+        and not the classes; `class_weight` below weighs the classes. With more than two
         symbols it is a multiclass classifier with ``predict_proba``, or with ``predict``,
         whose labels count as votes.
     codebook : Codebook, Design, matrix, path or str, default="auto"
@@ -153,6 +160,17 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         How many classes the learner takes at most. With more classes than that `n_symbols` is
         ``"auto"`` by default, and has this limit. A codebook whose columns need more groups is
         refused.
+    class_weight : dict or "balanced", optional
+        How much the samples of each class count in training, by class label (1 for those not
+        named), beside `sample_weight`. ``"balanced"`` gives all classes the same sum.
+    cost_matrix : array-like of shape (n_classes, n_classes), optional
+        What it costs to predict the class of a column for a sample of the class of a row, both
+        in sorted order. The class of least expected cost is then predicted, by the
+        probabilities of `predict_proba`.
+    priors : dict or array-like of shape (n_classes,), optional
+        How frequent the classes are where the model is used, by class label or in sorted
+        order, if not as in training. Probabilities are corrected for it, and the most
+        probable class is predicted.
 
     Attributes
     ----------
@@ -204,7 +222,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def __init__(  # noqa: PLR0917  # scikit-learn's estimators take theirs by position too
         self,
-        estimator: Any,
+        estimator: Any = None,
         codebook: Any = "auto",
         n_columns: int | None = None,
         decoding: Any = "auto",
@@ -218,6 +236,9 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         reject_label: Any = None,
         n_symbols: int | str | None = None,
         max_classes: int | None = None,
+        class_weight: Any = None,
+        cost_matrix: Any = None,
+        priors: Any = None,
     ) -> None:
         self.estimator = estimator
         self.codebook = codebook
@@ -233,6 +254,9 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.reject_label = reject_label
         self.n_symbols = n_symbols
         self.max_classes = max_classes
+        self.class_weight = class_weight
+        self.cost_matrix = cost_matrix
+        self.priors = priors
 
     # -------------------------------------------------------------- training
 
@@ -254,6 +278,8 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         params = routed_params(self, "fit", fit_params)
         check_weights(params.get("sample_weight"), len(labels))
         classes, targets = np.unique(labels, return_inverse=True)
+        self._settle_decision(classes, targets, params.get("sample_weight"))
+        params = self._weighted(params, classes, targets)
         task = self._start(classes, params, data=(X, targets))
         self.estimators_ = fit_columns(task, X, targets, n_jobs=self.n_jobs, verbose=self.verbose)
         method = self._score_method()
@@ -297,6 +323,8 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if first:
             if classes is None:
                 raise InvalidInputError("classes must be given in the first call of partial_fit.")
+            self._check_parts()
+            self._settle_decision(np.unique(classes), np.empty(0, dtype=np.intp), None)
             task = self._start(np.unique(np.asarray(classes)), params, data=None)
             decoder = self._unfitted_decoder()
             if decoder.needs != "nothing":
@@ -316,8 +344,65 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 f"y must hold only the classes of the first call of partial_fit; "
                 f"got {listing(unknown.tolist())}."
             )
-        update_columns(task, self.estimators_, X, np.searchsorted(self.classes_, labels))
+        targets = np.searchsorted(self.classes_, labels)
+        task = replace(task, params=self._weighted(params, self.classes_, targets))
+        update_columns(task, self.estimators_, X, targets)
         return self
+
+    @property
+    def _learner(self) -> Any:
+        """The learner that is meant."""
+        return LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
+
+    def _weighted(
+        self,
+        params: dict[str, Any],
+        classes: npt.NDArray[Any],
+        targets: npt.NDArray[np.intp],
+    ) -> dict[str, Any]:
+        """The parameters of the columns' fit, samples weighed by their classes."""
+        if self.class_weight is None:
+            return params
+        if not has_fit_parameter(self._learner, "sample_weight"):
+            raise InvalidInputError(
+                f"class_weight weighs samples, which {type(self._learner).__name__} does not take. "
+                "Use class_weight='balanced' of the learner, which balances the sides of columns."
+            )
+        weights = class_weights(self.class_weight, classes, targets)[targets]
+        given = params.get("sample_weight")
+        return {**params, "sample_weight": weights if given is None else weights * given}
+
+    def _settle_decision(
+        self, classes: npt.NDArray[Any], targets: npt.NDArray[np.intp], sample_weight: Any
+    ) -> None:
+        """What probabilities are multiplied by, and what errors cost, if either is given."""
+        self._costs_ = self._ratios_ = None
+        if self.cost_matrix is None and self.priors is None:
+            return
+        try:
+            _gives_probabilities(self)
+        except AttributeError as error:
+            raise InvalidInputError(
+                f"cost_matrix and priors decide by probabilities. {error}"
+            ) from error
+        if self.cost_matrix is not None:
+            self._costs_ = check_costs(self.cost_matrix, len(classes))
+        if self.priors is not None:
+            weights = self._weighted({"sample_weight": sample_weight}, classes, targets)[
+                "sample_weight"
+            ]
+            seen = np.bincount(targets, weights=weights, minlength=len(classes))
+            # A class of no weight was never learnt, and is not made up for.
+            share = np.where(seen > 0, seen / seen.sum(), 1.0)
+            self._ratios_ = check_priors(self.priors, classes) / share
+
+    def _check_parts(self) -> None:
+        """Refuse what needs all the training data at once."""
+        if isinstance(self.class_weight, str) or self.priors is not None:
+            raise InvalidInputError(
+                "class_weight='balanced' and priors need the sizes of all classes, which "
+                "partial_fit does not know; give weights by class."
+            )
 
     def _start(
         self,
@@ -341,7 +426,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         choice = choose_codebook(
             self.codebook,
             classes,
-            estimator=self.estimator,
+            estimator=self._learner,
             n_columns=self.n_columns,
             n_symbols=2 if binary else self.n_symbols,
             max_classes=self.max_classes,
@@ -354,18 +439,18 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.codebook_reason_ = choice.reason
         self.absent_classes_ = choice.absent_classes
         self.dropped_columns_ = choice.dropped_columns
-        check_symbol_learner(self.estimator, self.codebook_)
-        check_pairwise(self.estimator, self.codebook_, self._unfitted_decoder())
+        check_symbol_learner(self._learner, self.codebook_)
+        check_pairwise(self._learner, self.codebook_, self._unfitted_decoder())
         return self._task(params)
 
     def _unfitted_decoder(self) -> Decoder:
         """The decoder that is meant, before anything is trained."""
-        method = score_method(self.estimator, n_symbols=self.codebook_.n_symbols)
+        method = score_method(self._learner, n_symbols=self.codebook_.n_symbols)
         return make_decoder(self.decoding, self.codebook_, method)
 
     def _task(self, params: Mapping[str, Any]) -> ColumnTask:
         return ColumnTask(
-            estimator=self.estimator,
+            estimator=self._learner,
             matrix=self.codebook_.matrix,
             classes=self.classes_,
             params=params,
@@ -392,7 +477,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             Class labels; the reject label where the margin is less than `reject_below`.
         """
         scores = self._decision_scores(X, missing_columns)
-        rows = self._decoded(scores).argmax(axis=1)
+        rows = self._class_scores(scores, X, missing_columns).argmax(axis=1)
         labels = self.classes_[rows]
         if self.reject_below is None:
             return labels
@@ -406,6 +491,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     ) -> Floats:
         """The decoder's score for each class; the largest wins.
 
+        With `cost_matrix` it is minus the expected cost, with `priors` alone the probability.
         The parameters are those of :meth:`predict`.
 
         Returns
@@ -413,7 +499,8 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         array of shape (n_samples, n_classes), or (n_samples,) for two classes
             With two classes positive values are for the second.
         """
-        result = self._decoded(self._decision_scores(X, missing_columns))
+        scores = self._decision_scores(X, missing_columns)
+        result = self._class_scores(scores, X, missing_columns)
         return result[:, 1] - result[:, 0] if len(self.classes_) == 2 else result
 
     @available_if(_gives_probabilities)
@@ -425,7 +512,9 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Estimate the probability of each class, see the parameter `probabilities`.
 
         The parameters are those of :meth:`predict`. The most probable class need not be the
-        predicted one: the two come from the same columns by different rules.
+        predicted one: the two come from the same columns by different rules. They agree with
+        ``decoding="learned"``, with `priors`, and with ``decoding="coupling"`` unless the
+        learner's probabilities are not the logistic function of its decision values.
 
         Returns
         -------
@@ -433,6 +522,26 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             Rows sum to one.
         """
         check_is_fitted(self)
+        result = self._probabilities(X, missing_columns)
+        ratios = getattr(self, "_ratios_", None)
+        return result if ratios is None else normalise_rows(result * ratios)
+
+    def _class_scores(
+        self, scores: Floats, X: Any, missing_columns: Sequence[int] | None
+    ) -> Floats:
+        """What decides: the decoder, or what probabilities make of costs and priors."""
+        # Files of before have neither.
+        costs, ratios = getattr(self, "_costs_", None), getattr(self, "_ratios_", None)
+        if costs is None and ratios is None:
+            return self._decoded(scores)
+        chances: Floats = self.predict_proba(X, missing_columns)
+        if costs is None:
+            return chances
+        expected: Floats = chances @ costs
+        return -expected
+
+    def _probabilities(self, X: Any, missing_columns: Sequence[int] | None) -> Floats:
+        """Probabilities where classes are as frequent as in training."""
         matrix = self.codebook_.matrix
         if self.probabilities == "auto" and isinstance(self.decoder_, Learned):
             return softmax(self._decoded(self._decision_scores(X, missing_columns)))
@@ -457,7 +566,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         may change the decision, or where Hamming decoding prefers another class already.
         """
         scores = self._decision_scores(X, missing_columns)
-        rows = self._decoded(scores).argmax(axis=1)
+        rows = self._class_scores(scores, X, missing_columns).argmax(axis=1)
         return hamming_margin(scores, self.codebook_.matrix, rows)
 
     def column_scores(
@@ -526,7 +635,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return len(self.classes_)
 
     def _check_parameters(self) -> None:
-        check_class_weight(self.estimator)
+        check_class_weight(self._learner)
         check_choice("probabilities", self.probabilities, PROBABILITIES)
         check_choice("nan_scores", self.nan_scores, ("raise", "erase"))
         if self.calibration is not None:
@@ -556,12 +665,12 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         for method in ("fit", "partial_fit"):
             mapping.add(caller=method, callee=method)
         return MetadataRouter(owner=type(self).__name__).add(
-            estimator=self.estimator, method_mapping=mapping
+            estimator=self._learner, method_mapping=mapping
         )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator).input_tags
+        inner = get_tags(self._learner).input_tags
         tags.input_tags.sparse = inner.sparse
         tags.input_tags.pairwise = inner.pairwise
         tags.input_tags.allow_nan = inner.allow_nan

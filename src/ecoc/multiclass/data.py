@@ -17,7 +17,8 @@ from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 
-from ecoc._checks import listing
+from ecoc._checks import check_number, listing
+from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -26,11 +27,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "check_class_weight",
+    "check_costs",
     "check_features",
     "check_pairwise",
+    "check_priors",
     "check_symbol_learner",
     "check_targets",
     "check_weights",
+    "class_weights",
     "n_samples",
     "open_pipeline",
     "routed_params",
@@ -131,8 +135,8 @@ def check_class_weight(estimator: Any) -> None:
         if _weighs_classes(name, value):
             raise InvalidInputError(
                 f"{name} of the learner must not hold a dict: every column has its own two "
-                "sides, 1 and 0, or groups, in place of your classes. Weigh the samples with "
-                "sample_weight in fit, or use class_weight='balanced'."
+                "sides, 1 and 0, or groups, in place of your classes. Give it to ECOCClassifier "
+                "instead, whose class_weight is by class, or use class_weight='balanced'."
             )
 
 
@@ -148,6 +152,94 @@ def _weighs_classes(name: str, value: Any) -> bool:
         if isinstance(grid, Mapping)
         for key, values in grid.items()
     )
+
+
+def class_weights(
+    class_weight: Any, classes: npt.NDArray[Any], targets: npt.NDArray[np.intp]
+) -> Floats:
+    """The weight of a sample of each class.
+
+    Examples
+    --------
+    >>> names, targets = np.array(["ant", "bee"]), np.array([0, 0, 0, 1])
+    >>> class_weights("balanced", names, targets).round(2)
+    array([0.67, 2.  ])
+    >>> class_weights({"bee": 3}, names, targets)
+    array([1., 3.])
+    """
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        sizes = np.bincount(targets, minlength=len(classes))
+        return len(targets) / (np.maximum(sizes, 1) * np.count_nonzero(sizes))
+    if not isinstance(class_weight, Mapping):
+        raise InvalidInputError(
+            f"class_weight must be 'balanced' or a dict of weights by class, not {class_weight!r}."
+        )
+    values = _by_class("class_weight", class_weight, classes)
+    weights = np.array(
+        [check_number("class_weight", values.get(i, 1), minimum=0) for i in range(len(classes))]
+    )
+    if not (weights > 0).any():
+        raise InvalidInputError("class_weight must leave a class with a weight above 0.")
+    return weights
+
+
+def check_priors(priors: Any, classes: npt.NDArray[Any]) -> Floats:
+    """The probability of each class where a model is used; all above 0, their sum is 1.
+
+    Examples
+    --------
+    >>> check_priors({"ant": 0.9, "bee": 0.1}, np.array(["ant", "bee"]))
+    array([0.9, 0.1])
+    """
+    if isinstance(priors, Mapping):
+        values = _by_class("priors", priors, classes)
+        given: Any = [values.get(i, 0.0) for i in range(len(classes))]
+    else:
+        given = priors
+    try:
+        shares = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"priors must be numbers: {error}") from error
+    good = shares.shape == (len(classes),) and (shares > 0).all() and abs(shares.sum() - 1) < 1e-6
+    if not good:
+        raise InvalidInputError(
+            f"priors must have a probability above 0 for each of the {len(classes)} classes, and "
+            f"their sum must be 1; got {given!r:.200}."
+        )
+    return shares
+
+
+def check_costs(cost_matrix: Any, n_classes: int) -> Floats:
+    """What each prediction (column) costs for each class (row).
+
+    Examples
+    --------
+    >>> check_costs([[0, 1], [5, 0]], 2)
+    array([[0., 1.],
+           [5., 0.]])
+    """
+    try:
+        costs = np.asarray(cost_matrix, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"cost_matrix must hold numbers: {error}") from error
+    wrong = n_classes and costs.shape != (n_classes, n_classes)
+    if wrong or costs.ndim != 2 or not np.isfinite(costs).all():
+        raise InvalidInputError(
+            f"cost_matrix must hold finite numbers and have a row and a column for each of the "
+            f"{n_classes} classes; got shape {costs.shape}."
+        )
+    return costs
+
+
+def _by_class(name: str, values: Mapping[Any, Any], classes: npt.NDArray[Any]) -> dict[int, Any]:
+    """Values by the place of their class."""
+    places = {label: place for place, label in enumerate(classes.tolist())}
+    unknown = [label for label in values if label not in places]
+    if unknown:
+        raise InvalidInputError(
+            f"{name} must name classes of y, {listing(classes.tolist())}; got {listing(unknown)}."
+        )
+    return {places[label]: value for label, value in values.items()}
 
 
 def check_pairwise(estimator: Any, codebook: Codebook, decoder: Decoder) -> None:
