@@ -53,4 +53,4 @@ for learner in learners.values():
 # A comparison is a table too, and says which differences are more than chance:
 
 for line in comparisons["decision tree"].table():
-    print("{:12}  {:16}  {:8}  {:38}  {}".format(*line))
+    print("{:12}  {:15}  {:8}  {:7}  {:38}  {}".format(*line))

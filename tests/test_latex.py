@@ -100,9 +100,9 @@ def test_labels_are_escaped():
 
 
 def test_a_comparison_is_its_table():
-    X, y = load_iris(return_X_y=True)
+    samples, labels = load_iris(return_X_y=True)
     models = {"my_code": GaussianNB(), "1 & 2": DummyClassifier()}
-    comparison = compare_on_splits(models, X, y, Splits.folds(y, random_state=0))
+    comparison = compare_on_splits(models, samples, labels, Splits.folds(labels, random_state=0))
     (table,) = read_tables(comparison.to_latex())
     assert table == [list(line) for line in comparison.table()]
 
