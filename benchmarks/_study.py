@@ -55,7 +55,13 @@ def splits(data: Dataset, count: int, max_train: int, max_test: int) -> Iterator
 
 
 def code(
-    name: str, split: Split, estimator: object, n_columns: int | None = None, seed: int = 0
+    name: str,
+    split: Split,
+    estimator: object,
+    n_columns: int | None = None,
+    *,
+    seed: int = 0,
+    n_symbols: int | str = 2,
 ) -> Codebook:
     """A codebook for the classes of a training part, its rows labelled by them.
 
@@ -67,6 +73,7 @@ def code(
         classes,
         estimator=estimator,
         n_columns=n_columns,
+        n_symbols=n_symbols,
         random_state=seed,
         data=(split.X, targets),
     )

@@ -27,7 +27,7 @@ from functools import partial
 import numpy as np
 from scipy import stats
 from sklearn.base import BaseEstimator, clone
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.multiclass import OutputCodeClassifier
@@ -77,12 +77,13 @@ class Method:
     times: int = 2
     decoding: str = "auto"
     same_tuning_as: str = ""
+    n_symbols: int | str = 2
 
     def codebook(self, base: BaseEstimator, split: Split) -> Codebook:
         """The code, of `times` columns for each class where its length is free."""
         pairs = self.code in {"one-vs-one", "one-vs-rest"}
         length = None if pairs else self.times * len(np.unique(split.y))
-        return code(self.code, split, base, length, seed=split.number)
+        return code(self.code, split, base, length, seed=split.number, n_symbols=self.n_symbols)
 
 
 def coded(base: BaseEstimator, split: Split, method: Method) -> BaseEstimator:
@@ -109,6 +110,13 @@ def many_trees(base: BaseEstimator, split: Split, _: Method) -> BaseEstimator:
     )
 
 
+def many_trees_of_symbols(base: BaseEstimator, split: Split, method: Method) -> BaseEstimator:
+    """A code of as many columns as a forest has trees, for trees as they are in a forest."""
+    tree = BaggingClassifier(clone(base).set_params(max_features="sqrt"), n_estimators=1)
+    whole = code("optimal", split, base, N_TREES, seed=split.number, n_symbols=method.n_symbols)
+    return ECOCClassifier(tree, codebook=whole, random_state=split.number)
+
+
 def plain(base: BaseEstimator, split: Split, _: Method) -> BaseEstimator:
     """The learner as it is."""
     model = clone(base)
@@ -120,9 +128,10 @@ def output_code(base: BaseEstimator, split: Split, _: Method) -> BaseEstimator:
     return OutputCodeClassifier(base, code_size=2, random_state=split.number)
 
 
-def forest(_: BaseEstimator, split: Split, __: Method) -> BaseEstimator:
-    """The usual ensemble of trees."""
-    return RandomForestClassifier(N_TREES, random_state=split.number)
+def forest(_: BaseEstimator, split: Split, method: Method) -> BaseEstimator:
+    """The usual ensemble of trees, 100 or some for each class."""
+    n_trees = method.times * len(np.unique(split.y)) if method.times else N_TREES
+    return RandomForestClassifier(n_trees, random_state=split.number)
 
 
 METHODS = {
@@ -135,8 +144,12 @@ METHODS = {
     "one-vs-one": Method(coded, "one-vs-one"),
     "output-code": Method(output_code),
     "plain": Method(plain),
-    "forest": Method(forest),
+    "forest": Method(forest, times=0),
+    "forest-2k": Method(forest),
     "optimal-100-trees": Method(many_trees),
+    "symbols": Method(coded, "optimal", n_symbols="auto"),
+    "symbols-6k": Method(coded, "optimal", times=6, n_symbols="auto"),
+    "symbols-100-trees": Method(many_trees_of_symbols, n_symbols="auto"),
     "optimal-learned": Method(coded, "optimal", decoding="learned", same_tuning_as="optimal"),
     "one-vs-one-learned": Method(
         coded, "one-vs-one", decoding="learned", same_tuning_as="one-vs-one"
@@ -152,7 +165,11 @@ LEARNERS = {
     ),
     "tree": Learner(
         DecisionTreeClassifier(),
-        (*CODES, "plain", "output-code", "forest", "optimal-100-trees"),
+        (
+            *CODES,
+            *("symbols", "symbols-6k", "plain", "output-code"),
+            *("forest", "forest-2k", "optimal-100-trees", "symbols-100-trees"),
+        ),
     ),
     "logistic": Learner(
         LogisticRegression(max_iter=1000),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 from importlib.metadata import version as _version
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -138,6 +139,15 @@ class LinkToApi(SphinxPostTransform):
         return {short: names.pop() for short, names in full.items() if len(names) == 1}
 
 
+def _forget_former_names() -> None:
+    """Remove the pages of names that the API no longer has, which an earlier build has made."""
+    folder = Path(__file__).parent / "api"
+    listed = set(re.findall(r"\w+", "".join(page.read_text() for page in folder.glob("*.md"))))
+    for page in folder.glob("generated/*.rst"):
+        if page.stem.rpartition(".")[2] not in listed:
+            page.unlink()
+
+
 def _trim(_app: Any, document: nodes.document) -> None:
     """Take the empty line from the end of examples, which doctest needs and readers do not."""
     for block in document.findall(nodes.literal_block):
@@ -171,6 +181,7 @@ def _visit_math(translator: Any, node: nodes.Element) -> None:
 
 def setup(app: Any) -> None:
     """Formulas without scripts from elsewhere, links into the API, and no routing of metadata."""
+    _forget_former_names()
     app.add_html_math_renderer("mathml", (_visit_math, None), (_visit_math, None))
     app.add_transform(NoObjectsInSidebar)
     app.add_post_transform(LinkToApi)

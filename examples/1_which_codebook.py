@@ -12,7 +12,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from ecoc import ECOCClassifier
-from ecoc.multiclass.diagnostics import compare_on_folds
+from ecoc.multiclass.diagnostics import Splits, compare_on_splits
 
 X, y = load_digits(return_X_y=True)
 X, y = X[:1000], y[:1000]
@@ -27,8 +27,8 @@ for name, learner in learners.items():
         code: ECOCClassifier(learner, codebook=code, random_state=0)
         for code in ("optimal", "one-vs-one", "one-vs-rest")
     }
-    comparisons[name] = compare_on_folds(
-        {**models, "no code": learner}, X, y, n_folds=3, random_state=0
+    comparisons[name] = compare_on_splits(
+        {**models, "no code": learner}, X, y, Splits.folds(y, 3, random_state=0)
     )
 
 # %%
@@ -53,4 +53,4 @@ for learner in learners.values():
 # A comparison is a table too, and says which differences are more than chance:
 
 for line in comparisons["decision tree"].table():
-    print("{:12}  {:16}  {:8}  {:38}  {}".format(*line))
+    print("{:12}  {:15}  {:8}  {:7}  {:38}  {}".format(*line))

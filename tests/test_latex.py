@@ -2,15 +2,17 @@
 
 import re
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.naive_bayes import GaussianNB
 from tests.strategies import any_codebooks
 
 from ecoc import Codebook
 from ecoc._latex import booktabs, escaped
-from ecoc.multiclass.diagnostics import Comparison
+from ecoc.multiclass.diagnostics import Splits, compare_on_splits
 from ecoc.robustness import RobustnessResult
 
 COMMANDS = {
@@ -98,9 +100,9 @@ def test_labels_are_escaped():
 
 
 def test_a_comparison_is_its_table():
-    accuracies = np.array([[0.9, 0.8, 0.85], [0.7, 0.75, 0.72]])
-    seconds = np.ones((2, 3))
-    comparison = Comparison(("my_code", "1 & 2"), accuracies, seconds, seconds, 3, 1)
+    samples, labels = load_iris(return_X_y=True)
+    models = {"my_code": GaussianNB(), "1 & 2": DummyClassifier()}
+    comparison = compare_on_splits(models, samples, labels, Splits.folds(labels, random_state=0))
     (table,) = read_tables(comparison.to_latex())
     assert table == [list(line) for line in comparison.table()]
 

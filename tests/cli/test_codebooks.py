@@ -217,7 +217,7 @@ def test_info_tells_versions():
         (["show", "missing.json"], 1, "cannot be read"),
         (["verify", "missing.json"], 1, "cannot be read"),
         (["convert", "missing.json", "a.csv"], 1, "cannot be read"),
-        (["shwo"], 2, "No such command"),
+        (["shwo"], 2, "There is no verb 'shwo'. Did you mean 'show'?"),
     ],
 )
 def test_wrong_use_gets_one_clear_line(tmp_path, arguments, code, message):

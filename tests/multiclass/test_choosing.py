@@ -192,7 +192,7 @@ def test_a_limit_decides_the_symbols_of_many_classes():
     many = choose("balanced-random", np.arange(100), max_classes=10, random_state=0)
     assert many.codebook.n_columns == 22
     two = choose("auto", np.arange(6), max_classes=2, random_state=0)
-    assert two.codebook == choose("auto", np.arange(6), random_state=0).codebook
+    assert two.codebook == choose("auto", np.arange(6), n_symbols=2, random_state=0).codebook
 
 
 @pytest.mark.parametrize(

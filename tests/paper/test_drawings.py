@@ -84,9 +84,9 @@ def test_regions_of_a_class_have_one_colour_and_points_their_place():
     assert image.get_extent() == [0, 255, 0, 255]  # low values are at the bottom left
     assert [line.get_xydata().tolist() for line in plane.lines] == [[[0, 0]], [[255, 200]]]
     mosaic = sides.images[0].get_array()
-    assert mosaic[0, :2].tolist() == [list(PLUS), list(MINUS)]
-    assert mosaic[0, 3:5].tolist() == [list(MINUS), list(PLUS)]
-    assert mosaic[0, 2].tolist() == [255, 255, 255]
+    assert mosaic[0, :2].tolist() == [[*PLUS, 255], [*MINUS, 255]]
+    assert mosaic[0, 3:5].tolist() == [[*MINUS, 255], [*PLUS, 255]]
+    assert mosaic[0, 2].tolist() == [0, 0, 0, 0]
 
 
 def test_matrix_goes_from_light_to_dark_and_grey_is_unknown():

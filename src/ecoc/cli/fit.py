@@ -78,7 +78,8 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--symbols",
     metavar="N|auto",
     callback=_symbols,
-    help="Groups that a column may split the classes into; auto is by the learner. [2]",
+    help="Groups that a column may split the classes into; auto, the default of the codebook "
+    "auto, is by the learner; others have 2.",
 )
 @click.option(
     "--learner",

@@ -62,12 +62,12 @@ def check_symbols(n_symbols: object, n_classes: int | None = None) -> int:
     return q
 
 
-def check_two_symbols(codebook: Codebook, user: str) -> None:
+def check_two_symbols(codebook: Codebook, user: str, remedy: str = "") -> None:
     """Refuse a codebook of more than two symbols on behalf of what knows two alone."""
     if codebook.n_symbols > 2:
         raise UnsupportedError(
             f"{user} takes codebooks of two symbols, +1 and -1, not one of "
-            f"{codebook.n_symbols} symbols."
+            f"{codebook.n_symbols} symbols.{remedy}"
         )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import is_regressor
 
 from ecoc._checks import RandomState, check_choice, check_int, check_seed, counted, listing
 from ecoc.codes import STANDARD_CODES, Codebook, make_code, read_codebook
@@ -40,11 +41,14 @@ SYMBOL_SHARES = {"BaseDecisionTree": 1 / 3}
 
 Kinds go by the name of a class or an ancestor; what is not listed has two symbols. Trees:
 `benchmarks/which_symbols.py`, ten data sets of 6 to 100 classes, 20 columns. With eleven classes
-and fewer three or four symbols were 1.1 points better than two in the mean, with 50 and 100
-classes 16 and 25 were 28 and 17 points better.
+and fewer three or four symbols were 1.3 points better than two in the mean, with 50 and 100
+classes 16 and 25 were 29 and 15 points better.
 """
 
 _FEWEST_SYMBOLS, _MOST_SYMBOLS = 3, 25
+
+_MOST_SYMBOL_CLASSES = 500
+"""With more classes the design of a code of symbols would take longer than training."""
 
 _OF_SYMBOLS = ("auto", "optimal", "balanced-random", "digits")
 """The names of codebooks that come with any number of symbols."""
@@ -126,10 +130,11 @@ def choose_codebook(
     n_symbols : int or "auto", optional
         The number of symbols, for codes that come with several; fewer if there are fewer
         classes. ``"auto"`` is the limit of the learner, and without one, or for no more
-        classes than that, what was best for its kind; None is two symbols.
+        classes than that, what was best for its kind. None is ``"auto"`` for the codebook of
+        that name, and two symbols for others.
     max_classes : int, optional
         How many classes the learner takes at most. With more classes than that, None stands
-        for ``"auto"``.
+        for ``"auto"`` whatever the codebook.
     random_state : int, Generator or None
         The seed, for codes that need randomness.
     data : tuple of X and targets, optional
@@ -138,12 +143,16 @@ def choose_codebook(
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> choice = choose_codebook("auto", np.arange(4), estimator=DecisionTreeClassifier())
+    >>> from sklearn.svm import SVC
+    >>> choice = choose_codebook("auto", np.arange(4), estimator=SVC())
     >>> choice.codebook
     <Codebook 'designed': 4 classes x 7 columns, row distance 4, column distance 1>
     >>> choice.reason.partition(";")[0]
-    'optimal code, because DecisionTreeClassifier is not known to be a linear learner'
+    'optimal code, because SVC is not known to be a linear learner'
     >>> tree = DecisionTreeClassifier()
+    >>> print(choose_codebook("auto", np.arange(12), estimator=tree).reason.partition(";")[0])
+    optimal code, 4 symbols, because 4 symbols were best for learners such as
+    DecisionTreeClassifier
     >>> capped = choose_codebook("auto", np.arange(50), estimator=tree, max_classes=10)
     >>> capped.codebook.n_symbols, capped.codebook.n_columns
     (10, 12)
@@ -329,7 +338,8 @@ def _alphabet(
                 f"{listing([repr(other) for other in _OF_SYMBOLS])}."
             )
         return _Alphabet(min(n_symbols, k))
-    if name not in _OF_SYMBOLS or (n_symbols is None and (max_classes is None or k <= max_classes)):
+    few = max_classes is None or k <= max_classes
+    if name not in _OF_SYMBOLS or (n_symbols is None and name != "auto" and few):
         return _Alphabet()
     limit = class_limit(estimator) if max_classes is None else max_classes
     learner = type(next(_from_outside(estimator))).__name__
@@ -346,7 +356,9 @@ def _alphabet(
 def _best_symbols(estimator: object, k: int) -> int:
     ancestors = [cls.__name__ for cls in type(next(_from_outside(estimator))).__mro__]
     share = next((SYMBOL_SHARES[name] for name in ancestors if name in SYMBOL_SHARES), None)
-    return 2 if share is None else max(_FEWEST_SYMBOLS, min(_MOST_SYMBOLS, round(share * k)))
+    if share is None or k > _MOST_SYMBOL_CLASSES or is_regressor(estimator):
+        return 2
+    return max(_FEWEST_SYMBOLS, min(_MOST_SYMBOLS, round(share * k)))
 
 
 def _named(

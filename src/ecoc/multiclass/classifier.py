@@ -48,7 +48,7 @@ from ecoc.multiclass.decoders.base import Decoder
 from ecoc.multiclass.decoders.distances import hamming_margin
 from ecoc.multiclass.decoders.healing import SelfHealing
 from ecoc.multiclass.decoders.learned import Learned, softmax
-from ecoc.multiclass.decoders.names import make_decoder
+from ecoc.multiclass.decoders.names import decodes_symbols, make_decoder
 from ecoc.multiclass.decoders.probabilities import Coupling, Soft, normalise_rows
 
 __all__ = ["ECOCClassifier"]
@@ -106,8 +106,8 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         whose rows else are the sorted classes; the name of a codebook file; or one of
 
         - ``"auto"``: one-vs-one for linear learners (one-vs-rest beyond 40 classes), the
-          optimal code otherwise, and wherever `n_columns` is given. `codebook_reason_`
-          tells which it was and why.
+          optimal code otherwise, and wherever `n_columns` is given; of several symbols for
+          trees, see `n_symbols`. `codebook_reason_` tells which it was and why.
         - ``"optimal"``: the code with the largest minimum row distance.
         - ``"similarity"``: a code whose row distances follow target distances from the
           training data, similar classes on near codewords; beyond 12 classes the optimal
@@ -150,11 +150,12 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     n_symbols : int or "auto", optional
         The number of symbols of the codebooks ``"auto"``, ``"optimal"``,
         ``"balanced-random"`` and ``"digits"``, into how many groups a column splits the
-        classes: 2 by default, and never more than there are classes. ``"auto"`` is the limit
-        that the learner states, see :func:`ecoc.multiclass.choosing.class_limit`, if there
-        are more classes than that, and else what was best for its kind,
-        :data:`ecoc.multiclass.choosing.SYMBOL_SHARES`. With a matrix as codebook it is the
-        number of its symbols.
+        classes, and never more than there are classes. ``"auto"`` is the limit that the learner
+        states, see :func:`ecoc.multiclass.choosing.class_limit`, if there are more classes than
+        that, and else what was best for its kind,
+        :data:`ecoc.multiclass.choosing.SYMBOL_SHARES`: more than 2 for trees. The default is
+        ``"auto"`` for the codebook ``"auto"``, unless `decoding` is for two symbols alone, and
+        2 for others. With a matrix as codebook it is the number of its symbols.
     max_classes : int, optional
         How many classes the learner takes at most. With more classes than that `n_symbols` is
         ``"auto"`` by default, and has this limit. A codebook whose columns need more groups is
@@ -210,14 +211,13 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     >>> train, test, y_train, y_test = train_test_split(X, y, random_state=0)
     >>> tree = DecisionTreeClassifier(random_state=0)
     >>> model = ECOCClassifier(tree).fit(train, y_train)
-    >>> model.codebook_.n_columns, model.codebook_.min_row_distance
-    (20, 10)
+    >>> model.codebook_.n_columns, model.codebook_.n_symbols, model.codebook_.min_row_distance
+    (20, 3, 14)
     >>> model.score(test, y_test) > tree.fit(train, y_train).score(test, y_test) + 0.05
     True
     >>> print(model.codebook_reason_.replace("; ", "\n"))
-    optimal code, because DecisionTreeClassifier is not known to be a linear learner
-    OPTIMAL: minimum row distance 10 (parity bound)
-    columns 3 apart, at most 3 possible
+    optimal code, 3 symbols, because 3 symbols were best for learners such as DecisionTreeClassifier
+    OPTIMAL: minimum row distance 14 (averaging bound)
     """
 
     def __init__(  # noqa: PLR0917  # scikit-learn's estimators take theirs by position too
@@ -420,12 +420,15 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 f"reject_label must not be a class; {self.reject_label!r} is one."
             )
         self._seed_ = check_seed(self.random_state)
+        # What is automatic keeps to what the decoder that was asked for can do.
+        automatic = self.n_symbols is None and isinstance(self.codebook, str)
+        binary = automatic and self.max_classes is None and not decodes_symbols(self.decoding)
         choice = choose_codebook(
             self.codebook,
             classes,
             estimator=self._learner,
             n_columns=self.n_columns,
-            n_symbols=self.n_symbols,
+            n_symbols=2 if binary else self.n_symbols,
             max_classes=self.max_classes,
             random_state=self._seed_,
             data=data,

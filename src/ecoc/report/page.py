@@ -288,7 +288,7 @@ th, td { padding: .25em 1em .25em 0; text-align: left; border-bottom: 1px solid 
 table.lines td { white-space: nowrap; font-variant-numeric: tabular-nums; }
 caption { text-align: left; color: var(--soft); padding-bottom: .4em; }
 table.facts { width: 100%; }
-table.facts th { font-weight: 600; vertical-align: top; width: 9em; }
+table.facts th { font-weight: 600; vertical-align: top; width: 11em; }
 table.facts td { overflow-wrap: anywhere; }
 .scroll { overflow-x: auto; max-width: 100%; }
 .charts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 29rem), 1fr));

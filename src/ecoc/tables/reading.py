@@ -29,9 +29,7 @@ SHOWN_COLUMNS = 20
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _BINARY = {".parquet": "tables", ".xlsx": "tables"}
-_OTHERS = frozenset(
-    {".arrow", ".dta", ".feather", ".json", ".npz", ".ods", ".pkl", ".sav", ".xls", ".zip"}
-)
+_OTHERS = frozenset({".arrow", ".dta", ".feather", ".json", ".npz", ".ods", ".pkl", ".xls", ".zip"})
 # 1234,5 or 1.234,5; a comma in three digits and no more could be either kind of number.
 _DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+([eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")

@@ -28,7 +28,14 @@ if TYPE_CHECKING:
     from ecoc.codes import Codebook
     from ecoc.multiclass.columns import ScoreMethod
 
-__all__ = ["DECODERS", "automatic_decoder", "decoder_name", "is_one_vs_one", "make_decoder"]
+__all__ = [
+    "DECODERS",
+    "automatic_decoder",
+    "decoder_name",
+    "decodes_symbols",
+    "is_one_vs_one",
+    "make_decoder",
+]
 
 _BY_NAME: dict[str, Decoder] = {
     "hamming": Hamming(),
@@ -108,6 +115,21 @@ def _meant(decoding: object, codebook: Codebook, method: ScoreMethod) -> Decoder
         # Only decision values have still to be turned into probabilities.
         return _OF_PROBABILITIES[name](logistic=method == "decision_function")
     return _BY_NAME[name]
+
+
+def decodes_symbols(decoding: object) -> bool:
+    """Whether what is meant decodes codebooks of more than two symbols.
+
+    A function of one's own is taken to be for scores of two sides.
+
+    Examples
+    --------
+    >>> decodes_symbols("auto"), decodes_symbols(lambda scores, matrix: scores @ matrix.T)
+    (True, False)
+    """
+    if isinstance(decoding, Decoder):
+        return decoding.takes_symbols and not isinstance(decoding, FunctionDecoder)
+    return isinstance(decoding, str)
 
 
 def automatic_decoder(codebook: Codebook, method: ScoreMethod) -> Decoder:
