@@ -28,6 +28,7 @@ from ecoc.multiclass.decoders import (
 from ecoc.multiclass.decoders.base import symbol_indicator
 from ecoc.multiclass.decoders.probabilities import (
     _LEAST,
+    _PRIOR,
     _SMALLEST,
     _SMOOTHING,
     _SYMBOL_TOLERANCE,
@@ -539,34 +540,28 @@ def _learned(decoder: Any, answers: Answers) -> Value:
 
 @dataclass(frozen=True, eq=False)
 class _CouplingModel:
-    """What :mod:`ecoc.multiclass.decoders.probabilities` maximises, step by step."""
+    """What :mod:`ecoc.multiclass.decoders.probabilities` maximises for columns of two sides."""
 
     r: Value
     positive: Floats
     negative: Floats
     weights: Value
     ternary: bool
-    symbols: bool
 
     def loss(self, p: Value) -> Value:
         """The negative log-likelihood of each sample."""
         log = p.graph.op
-        plus = self._side(p, self.positive)
-        terms = self.r * log("Log", plus)
-        if not self.symbols:
-            minus = self._side(p, self.negative)
-            terms = terms + (1.0 - self.r) * log("Log", minus)
-            if self.ternary:
-                terms = terms - log("Log", plus + minus)
+        plus, minus = self._side(p, self.positive), self._side(p, self.negative)
+        terms = self.r * log("Log", plus) + (1.0 - self.r) * log("Log", minus)
+        if self.ternary:
+            terms = terms - log("Log", plus + minus)
         return -(terms * self.weights).sum()
 
     def gains(self, p: Value) -> Value:
         """What a step multiplies each probability by."""
         plus, weighted = self._side(p, self.positive), self.weights * self.r
-        gain = (weighted / plus) @ self.positive.T
-        if self.symbols:
-            return gain / weighted.sum()
         minus = self._side(p, self.negative)
+        gain = (weighted / plus) @ self.positive.T
         gain = gain + ((self.weights - weighted) / minus) @ self.negative.T
         if not self.ternary:
             return gain / self.weights.sum()
@@ -601,39 +596,101 @@ class _CouplingModel:
 
 
 def _coupling(decoder: Any, answers: Answers) -> Value:
-    graph, (positive, negative) = answers.graph, answers.sides
     r = _probabilities(decoder, answers)
     if answers.n_symbols > 2:
-        r = _smoothed(r, answers.n_symbols)
-    used = np.flatnonzero((positive + negative).any(axis=0))
-    r, weights = r.maximum(_SMALLEST).minimum(1 - _SMALLEST), answers.spread
-    if answers.n_symbols > 2:
-        # A symbol that no class has says nothing about classes.
-        r, weights = (graph.op("Gather", each, used, axis=1) for each in (r, weights))
-        positive = positive[:, used]
-    ternary, symbols = bool((answers.matrix == 0).any()), answers.n_symbols > 2
-    weights = r * 0.0 + weights
-    tolerance = _SYMBOL_TOLERANCE if symbols else _TOLERANCE
+        return _coupled_symbols(_smoothed(r, answers.n_symbols), answers)
+    graph, (positive, negative) = answers.graph, answers.sides
+    r = r.maximum(_SMALLEST).minimum(1 - _SMALLEST)
+    weights = r * 0.0 + answers.spread
+    ternary = bool((answers.matrix == 0).any())
 
     def turn(result: Value, active: Value) -> Sequence[Value]:
         # Samples leave as they converge: most do early, and the last few are cheap.
         p, mine, counted = (graph.op("Gather", each, active) for each in (result, r, weights))
-        model = _CouplingModel(mine, positive, negative, counted, ternary, symbols)
+        model = _CouplingModel(mine, positive, negative, counted, ternary)
         gain = model.gains(p)
         better = model.leap(p, model.step(p, gain))
-        change = (p * graph.op("Abs", gain - 1.0)).max()
-        moved = (gain.max() - 1.0).maximum(change).above(tolerance).reshape(-1)
-        left = graph.op("Compress", active, moved, axis=0)
-        any_left = graph.op("Size", left).above(np.array(0))
+        moved = _gap(p, gain).above(_TOLERANCE)
+        left, any_left = _left(active, moved)
         return any_left, graph.op("ScatterND", result, active.reshape(-1, 1), better), left
 
-    # A row for each sample, however many there are.
-    ones = r.max() * 0.0 + 1.0
-    start = ones @ np.full((1, len(answers.matrix)), 1 / len(answers.matrix))
-    everybody = graph.op("NonZero", ones.reshape(-1).above(0.5)).reshape(-1)
+    start, everybody = _start(r, len(answers.matrix))
     dtypes = (np.float64, np.int64)
     p, _ = graph.repeat(turn, [start, everybody], dtypes, -(-_MAX_STEPS // 4))
     return _normalised(p)
+
+
+def _coupled_symbols(r: Value, answers: Answers) -> Value:
+    """The steps and leaps of :mod:`ecoc.multiclass.decoders._coupling`, one for one."""
+    from ecoc.multiclass.decoders._coupling import _LONGEST_LEAP
+
+    graph, groups, k = answers.graph, answers.sides[0], len(answers.matrix)
+    r = r.maximum(_SMALLEST).minimum(1 - _SMALLEST)
+    # A symbol that no class has says nothing about classes.
+    used = np.flatnonzero(groups.any(axis=0))
+    said, weights = (graph.op("Gather", each, used, axis=1) for each in (r, answers.spread))
+    said, groups = said * weights, groups[:, used]
+    total = said.sum() + _PRIOR
+
+    def gains(p: Value, heard: Value, whole: Value) -> Value:
+        shares = (p @ groups).maximum(np.finfo(float).tiny)
+        return ((heard / shares) @ groups.T + (_PRIOR / k) / p) / whole
+
+    def turn(*state: Value) -> Sequence[Value]:
+        active = state[-1]
+        p, reach, before, steps, heard, whole = (
+            graph.op("Gather", each, active) for each in (*state[:-1], said, total)
+        )
+        gain = gains(p, heard, whole)
+        gap = _gap(p, gain)
+        shorter = (reach / 4.0).maximum(1.0)
+        longer = (reach * 2.0).minimum(_LONGEST_LEAP)
+        reach = graph.where(gap.above(before), shorter, longer)
+        reach = graph.where((2.0 * steps).above(float(_MAX_STEPS)), reach * 0.0 + 1.0, reach)
+        first = _normalised(p * gain).maximum(_LEAST)
+        second = _normalised(first * gains(first, heard, whole)).maximum(_LEAST)
+        once = first - p
+        twice = second - first - once
+        change, bend = ((each * each / first).sum() for each in (once, twice))
+        length = graph.op("Sqrt", change / bend.maximum(1e-300)).maximum(1.0).minimum(reach)
+        far = p + length * (2.0 * once + length * twice)
+        far = _normalised(far.maximum(second / 10.0)).maximum(_LEAST)
+        moved = graph.op("And", gap.above(_SYMBOL_TOLERANCE), (float(_MAX_STEPS) - steps).above(0.0))
+        after = graph.where(moved, far, _normalised((p * gain).maximum(_LEAST)))
+        left, any_left = _left(active, moved)
+        places = active.reshape(-1, 1)
+        new = [
+            graph.op("ScatterND", old, places, each)
+            for old, each in zip(state[:-1], (after, reach, gap, steps + 2.0), strict=True)
+        ]
+        return any_left, *new, left
+
+    # As there, the first step is from equal probabilities and without a leap.
+    equal, everybody = _start(r, k)
+    ones = total * 0.0 + 1.0
+    start = _normalised(equal * gains(equal, said, total)).maximum(_LEAST)
+    state = [start, ones * _LONGEST_LEAP, ones * 1e300, ones * 0.0, everybody]
+    dtypes = (*[np.float64] * 4, np.int64)
+    return graph.repeat(turn, state, dtypes, _MAX_STEPS // 2 + 1)[0]
+
+
+def _start(r: Value, n_classes: int) -> tuple[Value, Value]:
+    """Equal probabilities of classes, a row for each sample, and the numbers of all samples."""
+    ones = r.max() * 0.0 + 1.0
+    everybody = r.graph.op("NonZero", ones.reshape(-1).above(0.5)).reshape(-1)
+    return ones @ np.full((1, n_classes), 1 / n_classes), everybody
+
+
+def _gap(p: Value, gain: Value) -> Value:
+    """By how much a probability wants to grow, or one that counts to shrink."""
+    change = (p * p.graph.op("Abs", gain - 1.0)).max()
+    return (gain.max() - 1.0).maximum(change)
+
+
+def _left(active: Value, moved: Value) -> tuple[Value, Value]:
+    """The samples that have not converged, and whether there are any."""
+    left = active.graph.op("Compress", active, moved.reshape(-1), axis=0)
+    return left, active.graph.op("Size", left).above(np.array(0))
 
 
 def _normalised(values: Value) -> Value:
