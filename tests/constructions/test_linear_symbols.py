@@ -90,4 +90,4 @@ def test_constructions_take_linear_codes():
 def test_a_near_miss_is_kept():
     """A search for the bound that ends one short leaves its codebook behind."""
     made = construct_symbols(90, 40, 6, random_state=0, work_limit=3e6)
-    assert (made.distance, made.method) == (30, "annealing")
+    assert (made.distance, made.method) == (31, "annealing")

@@ -80,7 +80,7 @@ def test_one_value_and_one_line_are_a_whole_table(made_up, tmp_path):
     page, text = reproduction_page(records), reproduction_markdown(records)
     assert '<section id="table10"><h2>Table 10: Squares</h2>' in page
     assert "<strong>Numbers have squares.</strong> 2 are wrong." in page
-    assert 'alt="A parabola. Ours from 5 to 10"' in page
+    assert 'aria-label="A parabola. Ours from 5 to 10"' in page
     assert "| Not reproduced | Numbers have squares | 2 are wrong. |" in text
     assert "| n | Paper: square | Ours: square | Difference |" in text
     assert "| 3 | 9 | 10 | +1 |" in text

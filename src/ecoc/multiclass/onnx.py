@@ -655,7 +655,9 @@ def _coupled_symbols(r: Value, answers: Answers) -> Value:
         length = graph.op("Sqrt", change / bend.maximum(1e-300)).maximum(1.0).minimum(reach)
         far = p + length * (2.0 * once + length * twice)
         far = _normalised(far.maximum(second / 10.0)).maximum(_LEAST)
-        moved = graph.op("And", gap.above(_SYMBOL_TOLERANCE), (float(_MAX_STEPS) - steps).above(0.0))
+        moved = graph.op(
+            "And", gap.above(_SYMBOL_TOLERANCE), (float(_MAX_STEPS) - steps).above(0.0)
+        )
         after = graph.where(moved, far, _normalised((p * gain).maximum(_LEAST)))
         left, any_left = _left(active, moved)
         places = active.reshape(-1, 1)
