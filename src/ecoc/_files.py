@@ -12,6 +12,7 @@ import secrets
 import stat
 import sys
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from gzip import GzipFile
@@ -35,10 +36,10 @@ __all__ = [
     "check_destination",
     "check_zip",
     "decode_text",
+    "gunzip",
     "parse_json",
     "read_arrays",
     "read_bytes",
-    "read_up_to",
     "source_name",
     "write_atomically",
     "write_output",
@@ -79,10 +80,10 @@ def read_bytes(path: PathLike, *, max_bytes: int | None = None) -> bytes:
     name = os.fspath(path)
     try:
         if name == "-":
-            data = read_up_to(_standard_input(), limit)
+            data = _read_up_to(_standard_input(), limit)
         else:
             with Path(name).open("rb") as stream:
-                data = read_up_to(stream, limit)
+                data = _read_up_to(stream, limit)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         place = source_name(name) if name == "-" else repr(name)
@@ -94,7 +95,7 @@ def read_bytes(path: PathLike, *, max_bytes: int | None = None) -> bytes:
     return data
 
 
-def read_up_to(stream: IO[bytes] | GzipFile, limit: int) -> bytes | None:
+def _read_up_to(stream: IO[bytes] | GzipFile, limit: int) -> bytes | None:
     """All that a stream has, taking no more memory than that; None if it is above a limit."""
     chunks, size = [], 0
     while chunk := stream.read(_CHUNK):
@@ -103,6 +104,30 @@ def read_up_to(stream: IO[bytes] | GzipFile, limit: int) -> bytes | None:
         if size > limit:
             return None
     return b"".join(chunks)
+
+
+def gunzip(data: bytes, name: str, limit: int) -> bytes:
+    """What a gzip file holds, which may be at most `limit` bytes.
+
+    Raises
+    ------
+    FileFormatError
+        If it is damaged or holds more; the message begins with the name.
+
+    Examples
+    --------
+    >>> import gzip
+    >>> gunzip(gzip.compress(b"0,1"), "a.csv.gz", limit=10)
+    b'0,1'
+    """
+    try:
+        with GzipFile(fileobj=io.BytesIO(data)) as stream:
+            content = _read_up_to(stream, limit)
+    except (EOFError, OSError, zlib.error) as error:
+        raise FileFormatError(f"{name}: not a whole gzip file: {error}.") from error
+    if content is None:
+        raise FileFormatError(f"{name}: unpacks to more than the {limit >> 20} MiB that are read.")
+    return content
 
 
 def _standard_input() -> BinaryIO:

@@ -5,11 +5,9 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import importlib.util
 import io
 import math
-import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._files import MAX_BYTES, decode_text, read_arrays, read_bytes, read_up_to
+from ecoc._files import MAX_BYTES, decode_text, gunzip, read_arrays, read_bytes
 from ecoc.datasets._specs import CIFAR10_WHOLE, Spec
 from ecoc.errors import FileFormatError
 
@@ -165,7 +163,7 @@ def read_idx(path: Path) -> npt.NDArray[np.uint8]:
     """Read an array of bytes in the idx format of MNIST, compressed or not."""
     raw = read_bytes(path)
     if path.suffix == ".gz":
-        raw = _decompressed(raw, path)
+        raw = gunzip(raw, str(path), MAX_BYTES)
     n_dimensions = raw[3] if len(raw) > 3 else 0
     start = 4 + 4 * n_dimensions
     if raw[:3] != b"\x00\x00\x08" or not 1 <= n_dimensions <= 4 or len(raw) < start:
@@ -177,17 +175,6 @@ def read_idx(path: Path) -> npt.NDArray[np.uint8]:
             f"{path}: {announced} bytes are announced, and {len(raw) - start} are there."
         )
     return np.frombuffer(raw, dtype=np.uint8, offset=start).reshape(shape)
-
-
-def _decompressed(data: bytes, path: Path) -> bytes:
-    try:
-        with gzip.open(io.BytesIO(data)) as stream:
-            raw = read_up_to(stream, MAX_BYTES)
-    except (EOFError, OSError, zlib.error) as error:
-        raise FileFormatError(f"{path}: not a whole gzip file: {error}.") from error
-    if raw is None:
-        raise FileFormatError(f"{path}: unpacks to more than the {MAX_BYTES >> 20} MiB read.")
-    return raw
 
 
 _CIFAR_BATCHES = (*(f"data_batch_{i}.bin" for i in range(1, 6)), "test_batch.bin")

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import difflib
-import gzip
 import io
 import os
 import re
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -16,7 +14,7 @@ from math import isnan
 from typing import Any
 
 from ecoc._checks import check_choice, counted, listing, require
-from ecoc._files import read_bytes, read_up_to, source_name
+from ecoc._files import gunzip, read_bytes, source_name
 from ecoc.errors import FileFormatError, InvalidInputError
 
 __all__ = ["Table", "as_table", "is_number", "read_table"]
@@ -191,16 +189,7 @@ def read_table(
 def _unpacked(data: bytes, source: str) -> bytes:
     if not data.startswith(b"\x1f\x8b"):
         return data
-    try:
-        with gzip.open(io.BytesIO(data)) as stream:
-            unpacked = read_up_to(stream, MAX_TABLE_BYTES)
-    except (OSError, EOFError, zlib.error) as error:
-        raise FileFormatError(f"{source_name(source)}: not a whole gzip file ({error}).") from error
-    if unpacked is None:
-        raise FileFormatError(
-            f"{source_name(source)}: larger than the {MAX_TABLE_BYTES >> 20} MiB that are read."
-        )
-    return unpacked
+    return gunzip(data, source_name(source), MAX_TABLE_BYTES)
 
 
 def _decoded(data: bytes, source: str, encoding: str | None) -> tuple[str, list[str]]:
