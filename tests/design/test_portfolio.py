@@ -3,7 +3,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ecoc.codes import Codebook, dense_random, digits, one_vs_rest
@@ -70,7 +70,6 @@ def problems(draw, max_classes=4):
 
 
 @given(problems(), st.sampled_from(FORMULATIONS), st.sampled_from(SOLVERS))
-@settings(max_examples=150)
 def test_every_formulation_and_solver_finds_the_best_of_all(problem, formulation, solver):
     expected = best_by_trying_everything(problem)
     try:
@@ -113,7 +112,6 @@ def test_known_optima(k, length, rho, rule, optimum):
 
 
 @given(problems(), st.sampled_from(["auto", "search", "construction"]))
-@settings(max_examples=60)
 def test_every_method_is_honest(problem, method):
     expected = best_by_trying_everything(problem)
     try:

@@ -2,7 +2,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ecoc.codes import dense_random
@@ -34,7 +34,6 @@ def test_known_optima_are_found(k, length, rho, optimum, rule):
 
 
 @given(st.integers(3, 7), st.integers(4, 10), st.data())
-@settings(max_examples=25)
 def test_what_is_found_satisfies_the_problem(k, length, data):
     sizes = data.draw(st.none() | st.lists(st.integers(1, 9), min_size=k, max_size=k))
     problem = DesignProblem(
