@@ -158,7 +158,8 @@ def test_models_that_fill_gaps_can_be_saved(learner, tmp_path):
     ecoc("fit", path, *options, "-o", model)
     trust = ("--trust", learner) if learner in TRUSTED_TYPES else ()
     assert "accuracy 1.0000" in ecoc("predict", model, path, *trust).stderr
-    assert "x" in ecoc("show", model, *trust).stdout
+    if learner != "forest":  # which takes seconds to load
+        assert "x" in ecoc("show", model, *trust).stdout
     if trust:
         for verb in (("predict", model, path), ("show", model)):
             refused = ecoc(*verb, expect=1).stderr
