@@ -225,6 +225,14 @@ report_option = click.option(
     callback=destination(".html", ".htm"),
     help="Write a page about it (.html).",
 )
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "latex"]),
+    default="text",
+    show_default=True,
+    help="latex is a table with the package booktabs; json is as --json.",
+)
 trust_option = click.option(
     "--trust",
     multiple=True,
@@ -309,6 +317,13 @@ def write_page(path: str, page: str) -> None:
 def print_json(value: object) -> None:
     """Print a result for machines."""
     click.echo(json.dumps(value, indent=1, allow_nan=False))
+
+
+def print_latex(table: str, facts: Mapping[str, object]) -> None:
+    """Print tables for LaTeX, with what they are about as comments."""
+    for title, value in facts.items():
+        click.echo(printable(f"% {title}: {value}"))
+    click.echo(printable(table, keep=LINES), nl=False)
 
 
 def print_facts(facts: Mapping[str, object]) -> None:

@@ -15,11 +15,13 @@ from ecoc._workers import ProgressLines
 from ecoc.cli._common import (
     common_options,
     destination,
+    format_option,
     is_quiet,
     is_verbose,
     load_trained,
     print_facts,
     print_json,
+    print_latex,
     report_option,
     talk,
     trust_option,
@@ -145,6 +147,7 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Save the trained model (.skops).",
 )
 @report_option
+@format_option
 @common_options
 def fit(
     data: str,
@@ -172,6 +175,7 @@ def fit(
     jobs: int | None,
     output: str | None,
     report: str | None,
+    form: str,
     as_json: bool,
 ) -> None:
     """Train a classifier on a table, and compare it with others.
@@ -186,9 +190,11 @@ def fit(
     from ecoc.tables import fit_table, read_table
     from ecoc.tables.learners import TRUSTED_TYPES
 
-    form = {"separator": separator, "encoding": encoding, "decimal": decimal}
-    table = read_table(data, **form)
-    beside = None if test is None else read_table(test, **form)
+    if form == "latex" and no_validation:
+        raise click.UsageError("--format latex shows what validation gave; there is none.")
+    written = {"separator": separator, "encoding": encoding, "decimal": decimal}
+    table = read_table(data, **written)
+    beside = None if test is None else read_table(test, **written)
     with told_warnings(), _shown_progress() as progress:
         result = fit_table(
             table,
@@ -215,8 +221,10 @@ def fit(
         )
     # Shown before it is saved, and saved whatever comes of showing it: nothing is lost.
     try:
-        if as_json:
+        if as_json or form == "json":
             print_json({**result.to_plain(), "file": output, "report": report})
+        elif form == "latex":
+            print_latex(result.to_latex(), result.facts)
         else:
             print_facts(result.facts)
             if result.comparison is not None:

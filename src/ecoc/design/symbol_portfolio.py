@@ -22,7 +22,7 @@ from ecoc.design.programs.partitions import (
     build_partition_program,
 )
 from ecoc.design.result import Certificate, n_partitions
-from ecoc.design.run import DesignRun, as_float
+from ecoc.design.run import StagedRun, as_float
 from ecoc.design.symbol_search import search_symbols, separate_columns
 from ecoc.errors import InfeasibleError, InvalidCodebookError, TooLargeError
 
@@ -51,22 +51,19 @@ _DRAWS = 30
 _MAX_REFUSED = 2_000
 
 
-class SymbolPortfolio(DesignRun):
-    """The stages of a design with more than two symbols, and their order."""
+class SymbolPortfolio(StagedRun):
+    """The stages of a design with more than two symbols."""
 
-    def run_stages(self, method: str, solver: str) -> None:
-        """The stages in the order of their cost, until the best codebook meets the bound."""
-        if self.proved:
-            return
-        self.theory()
-        if self.codebook is None:
-            self.quick()
-        if not self.over and method in {"auto", "construction"}:
-            self.construct()
-        if not self.over and method in {"auto", "search"}:
-            self.search(None if method == "search" else _SEARCH_WORK)
-        if not self.over and method == "auto" and self._program_fits():
-            self.integer_program(solver)
+    def short_search(self) -> None:
+        """Search, with no more work than is worth it."""
+        self.search(_SEARCH_WORK)
+
+    def short_program(self, solver: str) -> None:
+        """Solve the integer program with what is known."""
+        self.integer_program(solver)
+
+    def polish(self) -> None:
+        """Move columns apart where no distance was asked for."""
         if self.problem.min_column_distance is None and not self.over_time:
             self.separate()
 
@@ -112,14 +109,14 @@ class SymbolPortfolio(DesignRun):
 
     def theory(self) -> None:
         """Bound the row distance by coding theory."""
-        with self.stage("theory") as said:
+        with self.stage("theory") as remarks:
             bound = self.problem.theory()
             if bound.value < 1:
                 raise InfeasibleError(
                     f"No codebook satisfies the request: {bound.reason} Ask for more columns."
                 )
             self.tighten(Certificate.of_bound(bound))
-            said.append(bound.reason)
+            remarks.append(bound.reason)
 
     def quick(self) -> None:
         """Have some codebook as soon as possible, for whoever interrupts."""
@@ -140,8 +137,8 @@ class SymbolPortfolio(DesignRun):
 
     def construct(self) -> None:
         """Take the best code that constructions give, its columns separated as asked for."""
-        with self.stage("construction") as said:
-            if not self._ready(said):
+        with self.stage("construction") as remarks:
+            if not self._ready(remarks):
                 return
             from ecoc.constructions.symbols import construct_symbols
 
@@ -155,15 +152,15 @@ class SymbolPortfolio(DesignRun):
                 work_limit=_CONSTRUCTION_WORK,
             )
             if code is None:
-                said.append("none applies")
+                remarks.append("none applies")
                 return
             kept = self._offer_separated(code.matrix, code.method)
-            said.append(f"{code.method}, {code.distance}{'' if kept else ', not kept'}")
+            remarks.append(f"{code.method}, {code.distance}{'' if kept else ', not kept'}")
 
-    def search(self, work: float | None) -> None:
+    def search(self, work: float | None = None) -> None:
         """Search by annealing."""
-        with self.stage("search") as said:
-            if not self._ready(said):
+        with self.stage("search") as remarks:
+            if not self._ready(remarks):
                 return
             matrix = None if self.codebook is None else self.codebook.matrix
             result = search_symbols(
@@ -178,16 +175,16 @@ class SymbolPortfolio(DesignRun):
             )
             if result.matrix is not None:
                 self._offer_separated(result.matrix, "annealing")
-            said.append(counted(result.n_runs, "run"))
+            remarks.append(counted(result.n_runs, "run"))
 
     def _share_for_looking(self) -> float | None:
         left = self.left_for_looking()
         return None if left is None else 0.7 * left
 
-    def _ready(self, said: list[str]) -> bool:
+    def _ready(self, remarks: list[str]) -> bool:
         """Whether annealing can begin: it is compiled, and soon has all row distances."""
         if self._size > _MAX_ANNEALED_SIZE:
-            said.append("not tried")
+            remarks.append("not tried")
             return False
         from ecoc._numba import await_compilation
         from ecoc.constructions.symbols import compile_kernels
@@ -195,10 +192,11 @@ class SymbolPortfolio(DesignRun):
         left = self.left()
         ready = await_compilation(compile_kernels, None if left is None else 0.7 * left)
         if not ready:
-            said.append("not compiled in time")
+            remarks.append("not compiled in time")
         return ready
 
-    def _program_fits(self) -> bool:
+    def program_fits(self) -> bool:
+        """Whether there are few enough partitions for the integer program."""
         k, q = self.problem.n_classes, self.problem.n_symbols
         return k <= 12 and n_partitions(k, q) <= _MAX_PROGRAM_PARTITIONS
 
@@ -208,7 +206,7 @@ class SymbolPortfolio(DesignRun):
 
         problem = self.problem
         names = ("highs", "scip") if solver == "both" else (solver,)
-        with self.stage("partitions") as said:
+        with self.stage("partitions") as remarks:
             built = self._program(helped=helped)
             first: Certificate | None = None
             for name in names:
@@ -225,7 +223,7 @@ class SymbolPortfolio(DesignRun):
                     progress=self.shifted(began),
                     incumbents=partial(self._offer_values, built),
                 )
-                said.append(f"{result.solver} {result.version}: {result.termination}")
+                remarks.append(f"{result.solver} {result.version}: {result.termination}")
                 self.note_cut("partitions", result.termination)
                 if result.x is not None:
                     codebook = _codebook(built.matrix_of(result.x), problem, "integer-program")
@@ -247,7 +245,7 @@ class SymbolPortfolio(DesignRun):
     def _program(self, *, helped: bool) -> PartitionProgram:
         problem = self.problem
         k, q = problem.n_classes, problem.n_symbols
-        if not self._program_fits():
+        if not self.program_fits():
             raise TooLargeError(
                 f"{k} classes have {n_partitions(k, q):,} partitions into at most {q} groups, more "
                 f"than the {_MAX_PROGRAM_PARTITIONS:,} that the integer program takes."
@@ -274,9 +272,9 @@ class SymbolPortfolio(DesignRun):
         codebook, problem = self.codebook, self.problem
         if codebook is None or codebook.n_columns < 2:
             return
-        with self.stage("separation") as said:
+        with self.stage("separation") as remarks:
             if self._size > _MAX_SEPARATED_SIZE:
-                said.append("not tried")
+                remarks.append("not tried")
                 return
             if codebook.n_columns <= 200:
                 better = _codebook(
@@ -291,7 +289,7 @@ class SymbolPortfolio(DesignRun):
                 )
                 if better is not None and not problem.violations(better):
                     self.codebook = codebook = better
-            said.append(
+            remarks.append(
                 f"columns {codebook.min_column_distance() or 0:g} apart, least eigenvalue "
                 f"{codebook.min_eigenvalue:.3g}"
             )

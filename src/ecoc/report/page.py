@@ -343,7 +343,7 @@ def design_page(design: Design) -> str:
         raise InvalidInputError("A design without a codebook has no page.")
     wanted = {key: value for key, value in design.problem.to_plain().items() if value is not None}
     wanted.pop("target_distances", None)
-    notes = "".join(f"<li>{escape(note)}</li>" for note in design.notes)
+    notes = "".join(f"<li>{escape(note)}</li>" for note in design.told_notes)
     proof = {} if design.certificate is None else design.certificate.facts
     from ecoc.design.verification import unverified
 

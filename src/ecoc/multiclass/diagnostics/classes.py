@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int, listing
+from ecoc._latex import text_table
 from ecoc._typing import Floats, Ints
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.diagnostics import plotting
@@ -136,6 +137,17 @@ class ClassReport:
             "support": self.support.tolist(),
             "confusion": self.counts.tolist(),
         }
+
+    def to_latex(self) -> str:
+        r"""What :meth:`table` shows, for LaTeX with the package booktabs.
+
+        Examples
+        --------
+        >>> report = ClassReport.from_predictions(["a", "b", "b", "b"], ["a", "a", "b", "b"])
+        >>> print(report.to_latex().splitlines()[5])
+        a & 2 & 100.0 \% & 50.0 \% \\
+        """
+        return text_table(self.table())
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the confusion matrix, each row by the share of its class."""

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from ecoc._checks import check_int, check_number, counted, listing
-from ecoc._latex import booktabs, escaped
+from ecoc._latex import text_table
 from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.data import take_rows
@@ -357,7 +357,7 @@ class Comparison:
 
     def to_latex(self) -> str:
         """What :meth:`table` shows, for LaTeX with the package booktabs."""
-        return booktabs([[escaped(cell) for cell in line] for line in self.table()])
+        return text_table(self.table())
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the accuracies on the splits, their means and standard errors."""
