@@ -432,6 +432,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             max_classes=self.max_classes,
             random_state=self._seed_,
             data=data,
+            verbose=self.verbose,
         )
         choice.report()
         self.classes_ = classes
