@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ecoc._checks import printable
+from ecoc._checks import counted, printable
 from ecoc._files import write_output
 from ecoc.cli._common import (
     EXIT_NOT_PROVED,
@@ -201,8 +201,12 @@ def _report(found: CodebookFile, design: Design | None, *, as_json: bool) -> dic
     if as_json:
         return report | {"figures": key_figures(found.codebook)}
     print_facts(titled_figures(found.codebook))
-    stored = f"{len(found.figures)} stored figures agree with the matrix"
-    talk(f"verified: {stored}" if found.figures else "valid codebook; no figures were stored")
+    stored = counted(len(found.figures), "stored figure agrees", "stored figures agree")
+    talk(
+        f"verified: {stored} with the matrix"
+        if found.figures
+        else "valid codebook; no figures were stored"
+    )
     if design is not None and report["verified"]:
         click.echo(design.verdict)
     return report
@@ -303,4 +307,6 @@ def titled_figures(codebook: Codebook) -> dict[str, object]:
     figures["row_distance_spectrum"] = ", ".join(spectrum)
     for share in figures.keys() & {"max_imbalance", "min_eigenvalue"}:
         figures[share] = f"{figures[share]:.3g}"
-    return {FIGURE_TITLES[name]: value for name, value in figures.items()}
+    return {
+        FIGURE_TITLES[name]: "none" if value is None else value for name, value in figures.items()
+    }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ecoc._checks import counted
 from ecoc._files import write_output
 from ecoc._workers import ProgressLines
 from ecoc.cli._common import (
@@ -263,7 +264,7 @@ def told_warnings() -> Iterator[None]:
     for text in texts[:_SHOWN_WARNINGS]:
         talk(f"note: {' '.join(text.split())}")
     if len(texts) > _SHOWN_WARNINGS:
-        talk(f"note: {len(texts) - _SHOWN_WARNINGS} more warnings")
+        talk(f"note: {counted(len(texts) - _SHOWN_WARNINGS, 'more warning')}")
 
 
 @contextmanager
@@ -332,7 +333,7 @@ def predict(
     for note in predictions.notes:
         talk(f"note: {note}")
     if predictions.accuracy is not None:
-        talk(f"accuracy {predictions.accuracy:.4f} on {len(predictions.labels)} rows")
+        talk(f"accuracy {predictions.accuracy:.4f} on {counted(len(predictions.labels), 'row')}")
     if as_json:
         print_json(predictions.to_plain())
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from ecoc._checks import counted
 from ecoc.cli._common import (
     F,
     common_options,
@@ -235,6 +236,6 @@ def _read(model: str, data: str, folder: str | None, samples: int, seed: int) ->
 def _facts(model: str, data: str, subject: ModelWithSamples) -> Mapping[str, object]:
     return {
         "Model": f"{model}: {type(subject.model).__name__}",
-        "Data": f"{data}: {len(subject.X)} samples",
+        "Data": f"{data}: {counted(len(subject.X), 'sample')}",
         "Radii in": subject.units,
     }

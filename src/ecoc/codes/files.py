@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._checks import counted
 from ecoc._files import (
     MAX_ENTRIES,
     PathLike,
@@ -333,7 +334,7 @@ def read_csv(data: bytes, allow_repeated_columns: bool) -> Parsed:
             lines.append(_csv_entries(cells, n_symbols, reader.line_num))
             if len(lines[-1]) != len(lines[0]):
                 raise FileFormatError(
-                    f"line {reader.line_num} has {len(lines[-1])} entries, "
+                    f"line {reader.line_num} has {counted(len(lines[-1]), 'entry', 'entries')}, "
                     f"the first has {len(lines[0])}."
                 )
     except csv.Error as error:

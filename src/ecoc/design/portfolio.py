@@ -287,9 +287,9 @@ class Portfolio(StagedRun):
             if self.objective is not None:
                 self.tighten(Certificate("exhaustive", self.objective, {}))
         if count < problem.n_columns:
+            columns_exist = counted(count, "admissible column exists", "admissible columns exist")
             self.notes.append(
-                f"Only {count} admissible columns exist where {problem.n_columns} are allowed; "
-                "all of them are used."
+                f"Only {columns_exist} where {problem.n_columns} are allowed; all of them are used."
             )
 
     def theory(self) -> None:

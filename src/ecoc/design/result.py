@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ecoc._checks import (
     Exact,
     check_choice,
+    counted,
     exact,
     exact_from_plain,
     exact_text,
@@ -248,7 +249,8 @@ class Certificate:
         else:
             missing = len(problem.candidates) - codebook.n_columns
         if missing:
-            return [f"{missing} admissible columns are not used, so nothing is proved"]
+            columns = counted(missing, "admissible column is", "admissible columns are")
+            return [f"{columns} not used, so nothing is proved"]
         if self.bound != problem.objective_of(codebook):
             return [f"the bound {exact_text(self.bound)} is not the distance of all columns"]
         return []

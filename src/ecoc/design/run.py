@@ -185,10 +185,8 @@ class DesignRun:
             status = Status.OPTIMAL if self.proved else Status.FEASIBLE
             if self.codebook.n_columns < self.problem.n_columns and not self.notes:
                 used, allowed = self.codebook.n_columns, self.problem.n_columns
-                verb = "is" if used == 1 else "are"
-                self.notes.append(
-                    f"{counted(used, 'column')} {verb} used where {allowed} are allowed."
-                )
+                columns = counted(used, "column is", "columns are")
+                self.notes.append(f"{columns} used where {allowed} are allowed.")
         if self.cut is not None:
             self.notes.append(self.cut)
         if self.out_of_work and status is not Status.OPTIMAL:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
+from ecoc._checks import counted
 from ecoc._latex import escaped, text_table
 from ecoc.paper import VERDICTS, Finding, PaperTable, Record, Reproduction, paper_table
 from ecoc.paper.records import Results
@@ -190,7 +191,7 @@ def _lead(run: Reproduction) -> str:
     return (
         '<p class="lead">Every table and figure of S. Gupta and S. Amin, <cite>Integer '
         "Programming-based Error-Correcting Output Code Design for Robust Classification</cite> "
-        f"(2021), beside what this package measures: {len(run.measured)} cells "
+        f"(2021), beside what this package measures: {counted(len(run.measured), 'cell')} "
         f"({escape(told)}).{warning}</p>"
     )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import check_int, listing
+from ecoc._checks import check_int, counted, listing
 from ecoc._latex import text_table
 from ecoc._typing import Floats, Ints
 from ecoc.errors import InvalidInputError
@@ -257,5 +257,5 @@ class Reliability:
         error = f"{self.expected_calibration_error:.1%}".replace("%", " %")
         return (
             f"<Reliability: expected calibration error {error}, log loss {self.log_loss:.3f}, "
-            f"{int(self.counts.sum())} samples>"
+            f"{counted(int(self.counts.sum()), 'sample')}>"
         )
