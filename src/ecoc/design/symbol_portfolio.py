@@ -109,14 +109,14 @@ class SymbolPortfolio(StagedRun):
 
     def theory(self) -> None:
         """Bound the row distance by coding theory."""
-        with self.stage("theory") as remarks:
+        with self.stage("theory") as said:
             bound = self.problem.theory()
             if bound.value < 1:
                 raise InfeasibleError(
                     f"No codebook satisfies the request: {bound.reason} Ask for more columns."
                 )
             self.tighten(Certificate.of_bound(bound))
-            remarks.append(bound.reason)
+            said.append(bound.reason)
 
     def quick(self) -> None:
         """Have some codebook as soon as possible, for whoever interrupts."""
@@ -137,8 +137,8 @@ class SymbolPortfolio(StagedRun):
 
     def construct(self) -> None:
         """Take the best code that constructions give, its columns separated as asked for."""
-        with self.stage("construction") as remarks:
-            if not self._ready(remarks):
+        with self.stage("construction") as said:
+            if not self._ready(said):
                 return
             from ecoc.constructions.symbols import construct_symbols
 
@@ -152,15 +152,15 @@ class SymbolPortfolio(StagedRun):
                 work_limit=_CONSTRUCTION_WORK,
             )
             if code is None:
-                remarks.append("none applies")
+                said.append("none applies")
                 return
             kept = self._offer_separated(code.matrix, code.method)
-            remarks.append(f"{code.method}, {code.distance}{'' if kept else ', not kept'}")
+            said.append(f"{code.method}, {code.distance}{'' if kept else ', not kept'}")
 
     def search(self, work: float | None = None) -> None:
         """Search by annealing."""
-        with self.stage("search") as remarks:
-            if not self._ready(remarks):
+        with self.stage("search") as said:
+            if not self._ready(said):
                 return
             matrix = None if self.codebook is None else self.codebook.matrix
             result = search_symbols(
@@ -175,16 +175,16 @@ class SymbolPortfolio(StagedRun):
             )
             if result.matrix is not None:
                 self._offer_separated(result.matrix, "annealing")
-            remarks.append(counted(result.n_runs, "run"))
+            said.append(counted(result.n_runs, "run"))
 
     def _share_for_looking(self) -> float | None:
         left = self.left_for_looking()
         return None if left is None else 0.7 * left
 
-    def _ready(self, remarks: list[str]) -> bool:
+    def _ready(self, said: list[str]) -> bool:
         """Whether annealing can begin: it is compiled, and soon has all row distances."""
         if self._size > _MAX_ANNEALED_SIZE:
-            remarks.append("not tried")
+            said.append("not tried")
             return False
         from ecoc._numba import await_compilation
         from ecoc.constructions.symbols import compile_kernels
@@ -192,7 +192,7 @@ class SymbolPortfolio(StagedRun):
         left = self.left()
         ready = await_compilation(compile_kernels, None if left is None else 0.7 * left)
         if not ready:
-            remarks.append("not compiled in time")
+            said.append("not compiled in time")
         return ready
 
     def program_fits(self) -> bool:
@@ -206,7 +206,7 @@ class SymbolPortfolio(StagedRun):
 
         problem = self.problem
         names = ("highs", "scip") if solver == "both" else (solver,)
-        with self.stage("partitions") as remarks:
+        with self.stage("partitions") as said:
             built = self._program(helped=helped)
             first: Certificate | None = None
             for name in names:
@@ -223,7 +223,7 @@ class SymbolPortfolio(StagedRun):
                     progress=self.shifted(began),
                     incumbents=partial(self._offer_values, built),
                 )
-                remarks.append(f"{result.solver} {result.version}: {result.termination}")
+                said.append(f"{result.solver} {result.version}: {result.termination}")
                 self.note_cut("partitions", result.termination)
                 if result.x is not None:
                     codebook = _codebook(built.matrix_of(result.x), problem, "integer-program")
@@ -272,9 +272,9 @@ class SymbolPortfolio(StagedRun):
         codebook, problem = self.codebook, self.problem
         if codebook is None or codebook.n_columns < 2:
             return
-        with self.stage("separation") as remarks:
+        with self.stage("separation") as said:
             if self._size > _MAX_SEPARATED_SIZE:
-                remarks.append("not tried")
+                said.append("not tried")
                 return
             if codebook.n_columns <= 200:
                 better = _codebook(
@@ -289,7 +289,7 @@ class SymbolPortfolio(StagedRun):
                 )
                 if better is not None and not problem.violations(better):
                     self.codebook = codebook = better
-            remarks.append(
+            said.append(
                 f"columns {codebook.min_column_distance() or 0:g} apart, least eigenvalue "
                 f"{codebook.min_eigenvalue:.3g}"
             )
