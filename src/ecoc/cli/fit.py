@@ -348,11 +348,11 @@ def predict(
         talk(f"written to {output}")
 
 
-def _csv(found: Predictions) -> str:
+def _csv(predictions: Predictions) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(found.header)
-    writer.writerows(found.rows())
+    writer.writerow(predictions.header)
+    writer.writerows(predictions.rows())
     return stream.getvalue()
 
 

@@ -109,11 +109,11 @@ def read_file(path: PathLike, *, allow_repeated_columns: bool = False) -> Codebo
         raise FileFormatError(f"{where}: {error}") from error
     except FileFormatError as error:
         raise FileFormatError(f"{where}: {error}") from error.__cause__
-    found = CodebookFile(parsed.codebook, parsed.figures, parsed.certificate)
-    wrong = differences(found.figures, found.codebook)
+    contents = CodebookFile(parsed.codebook, parsed.figures, parsed.certificate)
+    wrong = differences(contents.figures, contents.codebook)
     if wrong:
         raise VerificationError(where, wrong)
-    return found
+    return contents
 
 
 def write_codebook(codebook: Codebook, path: PathLike) -> None:

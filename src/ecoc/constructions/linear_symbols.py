@@ -203,7 +203,7 @@ def _symmetries(n: int, order: int) -> list[Ints]:
     parts = prime_power(order)
     p = parts[0] if parts else order
     places = np.arange(n)
-    found: dict[bytes, Ints] = {}
+    orbits: dict[bytes, Ints] = {}
     for step in (s for s in range(1, n + 1) if n % s == 0):
         multiplier = p % n
         seen = {1 % n}
@@ -221,8 +221,8 @@ def _symmetries(n: int, order: int) -> list[Ints]:
                 least = np.minimum(least, image)
             labels = np.unique(least, return_inverse=True)[1]
             if labels.max() > 0:
-                found.setdefault(labels.tobytes(), labels)
-    return sorted(found.values(), key=lambda labels: int(labels.max()))
+                orbits.setdefault(labels.tobytes(), labels)
+    return sorted(orbits.values(), key=lambda labels: int(labels.max()))
 
 
 def _choose(  # noqa: PLR0917

@@ -488,17 +488,17 @@ def _similarity(
 # -------------------------------------------------------------- given as such
 
 
-def _given(codebook: object, n_symbols: int | str | None) -> tuple[Codebook, str]:
-    found, source = _found(codebook, n_symbols)
-    if isinstance(n_symbols, int) and found.n_symbols != n_symbols:
+def _given(given: object, n_symbols: int | str | None) -> tuple[Codebook, str]:
+    codebook, source = _codebook_and_source(given, n_symbols)
+    if isinstance(n_symbols, int) and codebook.n_symbols != n_symbols:
         raise InvalidInputError(
-            f"n_symbols must be that of the codebook, {found.n_symbols}, not {n_symbols}; leave "
+            f"n_symbols must be that of the codebook, {codebook.n_symbols}, not {n_symbols}; leave "
             "it out where a codebook is given."
         )
-    return found, source
+    return codebook, source
 
 
-def _found(codebook: object, n_symbols: int | str | None) -> tuple[Codebook, str]:
+def _codebook_and_source(codebook: object, n_symbols: int | str | None) -> tuple[Codebook, str]:
     if isinstance(codebook, Codebook):
         return codebook, "the codebook given"
     if isinstance(codebook, Design):

@@ -194,8 +194,8 @@ class TableModel:
         """The classifier at the end of the pipeline, and what of a table comes to it."""
         return self._unwrapped(self.encode(table))
 
-    def _unwrapped(self, found: Encoded) -> tuple[ECOCClassifier, Any]:
-        return cast(tuple[ECOCClassifier, Any], unwrapped(self.pipeline, self._named(found.X)))
+    def _unwrapped(self, encoded: Encoded) -> tuple[ECOCClassifier, Any]:
+        return cast(tuple[ECOCClassifier, Any], unwrapped(self.pipeline, self._named(encoded.X)))
 
     def _named(self, numbers: Floats) -> Any:
         """The numbers as a data frame, if the model was trained on one."""
