@@ -268,6 +268,22 @@ balance_option = click.option(
     help="Largest difference of a column's sides, as a share of the whole.",
 )
 
+
+def problem_options(function: F) -> F:
+    """Add the options that say what is wanted of a codebook."""
+    options = (classes_option, columns_option, symbols_option, rho_option, separation_option)
+    for option in reversed((*options, balance_option)):
+        function = option(function)
+    return function
+
+
+csv_output_option = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=destination(),
+    help="Write the CSV there. [standard output]",
+)
 repeated_columns_option = click.option(
     "--allow-repeated-columns",
     is_flag=True,

@@ -19,9 +19,7 @@ from ecoc._checks import exact_text, exact_to_plain
 from ecoc.cli._common import (
     EXIT_NOT_PROVED,
     EXIT_NOT_VERIFIED,
-    balance_option,
     classes_option,
-    columns_option,
     common_options,
     destination,
     format_option,
@@ -29,9 +27,8 @@ from ecoc.cli._common import (
     is_verbose,
     print_facts,
     print_json,
-    rho_option,
+    problem_options,
     separation_option,
-    symbols_option,
     talk,
 )
 
@@ -43,12 +40,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@classes_option
-@columns_option
-@symbols_option
-@rho_option
-@separation_option
-@balance_option
+@problem_options
 @format_option
 @common_options
 def bounds(
@@ -216,12 +208,7 @@ def _whole_numbers(
 
 
 @click.command()
-@classes_option
-@columns_option
-@symbols_option
-@rho_option
-@separation_option
-@balance_option
+@problem_options
 @click.option(
     "--class-sizes",
     metavar="N,N,...",

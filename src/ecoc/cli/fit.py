@@ -15,6 +15,7 @@ from ecoc._files import write_output
 from ecoc._workers import ProgressLines
 from ecoc.cli._common import (
     common_options,
+    csv_output_option,
     destination,
     format_option,
     is_quiet,
@@ -292,13 +293,7 @@ def _shown_progress() -> Iterator[Callable[[int, int], object] | None]:
 @click.command()
 @click.argument("model", metavar="MODEL")
 @click.argument("data", metavar="DATA")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    callback=destination(),
-    help="Write the CSV there. [standard output]",
-)
+@csv_output_option
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
 @click.option("--margin", is_flag=True, help="Add how many wrong columns each can still absorb.")
 @table_options

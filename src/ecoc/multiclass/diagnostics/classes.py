@@ -124,16 +124,12 @@ class ClassReport:
 
     def to_plain(self) -> dict[str, Any]:
         """The figures for machines; what is not defined is None."""
-        precision, recall = (
-            [None if np.isnan(share) else float(share) for share in shares]
-            for shares in (self.precision, self.recall)
-        )
         return {
             "accuracy": self.accuracy,
             "balanced_accuracy": self.balanced_accuracy,
             "classes": list(self.classes),
-            "precision": precision,
-            "recall": recall,
+            "precision": _plain(self.precision),
+            "recall": _plain(self.recall),
             "support": self.support.tolist(),
             "confusion": self.counts.tolist(),
         }
@@ -159,6 +155,10 @@ class ClassReport:
             f"<ClassReport: {len(self.classes)} classes, accuracy {self.accuracy:.1%}, balanced "
             f"{self.balanced_accuracy:.1%}; {listing(worst) or 'nothing confused'}>"
         ).replace("%", " %")
+
+
+def _plain(shares: Floats) -> list[float | None]:
+    return [None if np.isnan(share) else float(share) for share in shares]
 
 
 def _share(part: Ints, whole: Ints) -> Floats:
@@ -237,15 +237,11 @@ class Reliability:
 
     def to_plain(self) -> dict[str, Any]:
         """The figures for machines; what is not defined is None."""
-        confidence, accuracy = (
-            [None if np.isnan(share) else float(share) for share in shares]
-            for shares in (self.confidence, self.accuracy)
-        )
         return {
             "expected_calibration_error": self.expected_calibration_error,
             "log_loss": self.log_loss,
-            "confidence": confidence,
-            "accuracy": accuracy,
+            "confidence": _plain(self.confidence),
+            "accuracy": _plain(self.accuracy),
             "counts": self.counts.tolist(),
         }
 
