@@ -48,8 +48,8 @@ class AffineMap:
         Examples
         --------
         >>> from sklearn.preprocessing import MinMaxScaler
-        >>> found = AffineMap.of([MinMaxScaler().fit([[1.0, 0.0], [3.0, 4.0]])])
-        >>> found.matrix, found.shift
+        >>> affine = AffineMap.of([MinMaxScaler().fit([[1.0, 0.0], [3.0, 4.0]])])
+        >>> affine.matrix, affine.shift
         (array([[0.5 , 0.  ],
            [0.  , 0.25]]), array([-0.5,  0. ]))
         """

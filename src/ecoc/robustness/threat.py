@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from ecoc._checks import check_choice, check_number
+from ecoc._checks import check_choice, check_number, counted
 from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
 
@@ -247,7 +247,7 @@ class Region:
         values = np.asarray(points, dtype=np.float64)
         if values.ndim < 2:
             raise InvalidInputError(
-                f"X must have a row for each sample, not {values.ndim} dimension(s)."
+                f"X must have a row for each sample, not {counted(values.ndim, 'dimension')}."
             )
         if not np.isfinite(values).all():
             raise InvalidInputError("X must be finite.")

@@ -128,8 +128,9 @@ def rows_with_class(table: Table, target: str) -> tuple[Table, tuple[str, ...]]:
         raise InvalidInputError(f"Column {target!r} must have classes; all of its cells are empty.")
     left_out = set(without)
     lines = listing([table.place(row) for row in without], limit=3)
-    were = "was" if len(without) == 1 else "were"
-    note = f"{counted(len(without), 'row')} without a class in {target!r} {were} left out ({lines})"
+    whose = f"without a class in {target!r}"
+    rows = counted(len(without), f"row {whose} was", f"rows {whose} were")
+    note = f"{rows} left out ({lines})"
     return table.take(row for row in range(len(cells)) if row not in left_out), (note,)
 
 
@@ -373,7 +374,7 @@ def encode(table: Table, features: Sequence[Feature], *, allow_missing: bool = T
             )
     if missing and not allow_missing:
         places = [f"{name!r} in {table.place(row)}" for row, name in sorted(missing)]
-        gaps = "1 value is" if len(missing) == 1 else f"{len(missing)} values are"
+        gaps = counted(len(missing), "value is", "values are")
         raise InvalidInputError(
             f"{gaps} missing: {listing(places, limit=4)}. Fill in what is missing, or train the "
             "model again, with ecoc fit, which lets it do that."

@@ -229,6 +229,15 @@ class TableFit:
             "reliability": None if reliability is None else reliability.to_plain(),
         }
 
+    def to_latex(self) -> str:
+        """The comparison, and the classes on held-out rows, as two tables for LaTeX.
+
+        They need the package booktabs, and rows that were held out to validate.
+        """
+        if self.comparison is None or self.held_out is None:
+            raise InvalidInputError("There is a table for LaTeX of a fit that was validated only.")
+        return f"{self.comparison.to_latex()}\n{self.held_out.report.to_latex()}"
+
     def __repr__(self) -> str:
         return f"<TableFit {self.source!r}: {self.comparison or 'not validated'!s}>"
 
