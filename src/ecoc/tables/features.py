@@ -80,7 +80,7 @@ class Feature:
 
     @property
     def kind(self) -> str:
-        """What it is: ``"number"``, ``"category"`` or ``"date"``."""
+        """The kind of the feature: ``"number"``, ``"category"`` or ``"date"``."""
         return "date" if self.dates else "number" if self.categories is None else "category"
 
     @property
