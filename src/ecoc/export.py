@@ -722,7 +722,7 @@ class _Network:
         return Answers(self.outputs, self.model.codebook_.matrix, 2, self.present)
 
     def _decoded(self, form: str, *, normalise: bool) -> Value:
-        """What :class:`ecoc.nn.CodeDecoder` computes."""
+        """The class scores that :class:`ecoc.nn.CodeDecoder` computes."""
         answers, graph = self._answers, self.graph
         signs, (positive, negative) = answers.signs, answers.sides
         used = answers.count(answers.used).maximum(1.0)

@@ -63,7 +63,7 @@ class _Cliques(NamedTuple):
 
 @dataclass(frozen=True)
 class CoverVerification:
-    """What :func:`verify_cover` found.
+    """Whether a cover is one, as :func:`verify_cover` found, and what is wrong with it.
 
     Attributes
     ----------

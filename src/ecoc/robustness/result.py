@@ -102,7 +102,7 @@ class Certification:
         return self.smoothing is not None
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as what JSON can hold."""
+        """The result as plain data that JSON can hold."""
         return {
             "version": 1,
             "epsilons": list(self.epsilons),
@@ -266,7 +266,7 @@ class RobustnessResult:
         return dict(Counter(name for name in self.broken_by if name is not None).most_common())
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as what JSON can hold."""
+        """The result as plain data that JSON can hold."""
         return {"version": _VERSION, **asdict(self)}
 
     @classmethod

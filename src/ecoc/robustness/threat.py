@@ -93,7 +93,7 @@ class Ball:
         return len(self.centre)
 
     def take(self, rows: Tensor) -> Ball:
-        """The same for some of the samples."""
+        """The balls of some of the samples."""
         part = object.__new__(Ball)
         for name in ("epsilon", "norm", "box"):
             object.__setattr__(part, name, getattr(self, name))

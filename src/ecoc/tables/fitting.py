@@ -202,7 +202,7 @@ class TableFit:
         )
 
     def to_plain(self) -> dict[str, Any]:
-        """The same for machines."""
+        """The facts of the fit as plain data, for machines."""
         classifier, comparison = self.model.classifier, self.comparison
         held_out = self.held_out
         reliability = None if held_out is None else held_out.reliability
@@ -601,7 +601,7 @@ class _HeldOutRows:
             self._scores[rows] = classifier.column_scores(features)
 
     def diagnosed(self) -> HeldOut:
-        """What they say, of the columns too if all folds had the same codebook."""
+        """What the held-out rows say, about the columns too if all folds had one codebook."""
         classes, labels = self._final.classes_, self._data.labels
         rows = self._held_out
         report = ClassReport.from_predictions(self._predicted[rows], labels[rows], classes.tolist())

@@ -65,7 +65,7 @@ class Predictions:
             yield [label, *margins, *shares]
 
     def to_plain(self) -> dict[str, Any]:
-        """All of it for machines."""
+        """The predictions as plain data, for machines."""
         return {
             "classes": self.classes.tolist(),
             "predictions": self.labels.tolist(),
@@ -135,7 +135,7 @@ class TableModel(SkopsFileMixin):
         return pipeline if isinstance(pipeline, ECOCClassifier) else pipeline[-1]
 
     def with_pipeline(self, pipeline: Any) -> TableModel:
-        """The same columns for another classifier that takes them."""
+        """A model of these columns with another classifier that takes them."""
         return replace(self, pipeline=pipeline)
 
     def renewed(self) -> TableModel:

@@ -41,7 +41,7 @@ class ClassReport:
     def from_predictions(
         cls, predicted: npt.ArrayLike, truth: npt.ArrayLike, classes: Iterable[Any] | None = None
     ) -> ClassReport:
-        """Count predictions.
+        """Count how often each class was predicted for each class.
 
         Parameters
         ----------

@@ -427,7 +427,7 @@ class ConfusionByDistance:
         matrix: npt.ArrayLike,
         n_symbols: int = 2,
     ) -> ConfusionByDistance:
-        """Count from predictions.
+        """Count how often each class is taken for each other, from predictions.
 
         Parameters
         ----------
