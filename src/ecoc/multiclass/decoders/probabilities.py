@@ -53,14 +53,17 @@ _FLOOR = 0.05
 """The share that classes have alike in the end: all columns may be wrong together.
 
 Chosen with `_SHARPNESS` on segment, yeast, pendigits, ecoli, King-Rook against King and two made
-sets, with six kinds of learners, none of which `benchmarks/many_class.py` reports on.
+sets, none of which `benchmarks/many_class.py` reports on, for trees, boosting, forests, naive
+Bayes, logistic regression and nearest neighbours alike: the mean log loss went from 1.27 to 1.19.
+It rose for nearest neighbours alone, whose columns have one opinion indeed, from 1.15 to 1.19.
 """
 
-_SYMBOL_TOLERANCE = 1e-2
+_SYMBOL_TOLERANCE = 2e-2
 """With many columns of many symbols the last digits take most of the time.
 
-On 100 classes and 12 columns probabilities are then within 0.04 of the optimum, on ten classes
-within 0.01; the log loss is the same within 0.01, and so is the accuracy.
+On 70 classes probabilities are then within 0.04 of the optimum, on ten classes mostly within 0.01;
+the log loss of trees, boosting and nearest neighbours is the same or lower by up to 0.03, and the
+accuracy is the same within 0.5 points either way. Single precision is enough for it.
 """
 
 
@@ -209,12 +212,17 @@ def sharpened(p: Floats, probabilities: Floats, matrix: npt.ArrayLike) -> Floats
     >>> p.round(2), sharpened(p, agreeing, matrix).round(2)
     (array([[0.82, 0.08, 0.1 ]]), array([[0.94, 0.02, 0.03]]))
     """
-    code = np.asarray(matrix, dtype=np.float64)
-    model, r = _model(code, probabilities, np.ones(code.shape[1]), 0.0)
-    contradiction = model.loss(p, r) + (r * np.log(r)).sum(axis=1)
-    power = _SHARPNESS * np.exp(-np.maximum(contradiction, 0) / code.shape[1])
-    surer = normalise_rows((p / p.max(axis=1, keepdims=True)) ** power[:, None])
-    return (1 - _FLOOR) * surer + _FLOOR / len(code)
+    n_classes, n_columns = np.shape(matrix)
+    groups = symbol_indicator(np.asarray(matrix), probabilities.shape[2])
+    shares = p @ groups
+    # A symbol that no class has says nothing about classes.
+    shares[:, ~groups.any(axis=0)] = np.inf
+    r = probabilities.reshape(shares.shape)
+    ratios = np.log(r / shares, where=shares < np.inf, out=np.zeros_like(shares))
+    contradiction = np.maximum((r * ratios).sum(axis=1), 0) / n_columns
+    power = _SHARPNESS * np.exp(-contradiction)
+    surer = np.exp(power[:, None] * np.log(p / p.max(axis=1, keepdims=True)))
+    return (1 - _FLOOR) * normalise_rows(surer) + _FLOOR / n_classes
 
 
 def couple(
@@ -438,8 +446,10 @@ class _Symbols(_Model):
     def solve(self, r: Floats, max_iter: int, tolerance: float) -> Floats:
         from ecoc.multiclass.decoders._coupling import couple_symbols
 
-        said = np.ascontiguousarray(self.weights * r)
-        return couple_symbols(self.places, said, self.doubt, max_iter, tolerance)
+        # Half the bits take half the time.
+        dtype = np.float32 if tolerance >= _SYMBOL_TOLERANCE else np.float64
+        said = np.ascontiguousarray(self.weights * r, dtype=dtype)
+        return normalise_rows(couple_symbols(self.places, said, self.doubt, max_iter, tolerance))
 
 
 def _model(code: Floats, r: Floats, weights: Floats, prior: float) -> tuple[_Model, Floats]:
