@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from ecoc._numba import njit
 from ecoc._typing import Floats, Ints
@@ -24,8 +27,12 @@ _LONGEST_LEAP = 30.0
 
 @njit
 def couple_symbols(
-    places: Ints, said: Floats, doubt: float, max_iter: int, tolerance: float
-) -> Floats:
+    places: Ints,
+    said: npt.NDArray[np.floating[Any]],
+    doubt: float,
+    max_iter: int,
+    tolerance: float,
+) -> npt.NDArray[np.floating[Any]]:
     """Class probabilities by EM, sped up by extrapolation.
 
     Two steps of EM, then a leap along them (SQUAREM; Varadhan & Roland 2008), a shorter one

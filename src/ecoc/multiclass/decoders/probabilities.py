@@ -222,7 +222,8 @@ def sharpened(p: Floats, probabilities: Floats, matrix: npt.ArrayLike) -> Floats
     contradiction = np.maximum((r * ratios).sum(axis=1), 0) / n_columns
     power = _SHARPNESS * np.exp(-contradiction)
     surer = np.exp(power[:, None] * np.log(p / p.max(axis=1, keepdims=True)))
-    return (1 - _FLOOR) * normalise_rows(surer) + _FLOOR / n_classes
+    result: Floats = (1 - _FLOOR) * normalise_rows(surer) + _FLOOR / n_classes
+    return result
 
 
 def couple(
@@ -447,8 +448,8 @@ class _Symbols(_Model):
         from ecoc.multiclass.decoders._coupling import couple_symbols
 
         # Half the bits take half the time.
-        dtype = np.float32 if tolerance >= _SYMBOL_TOLERANCE else np.float64
-        said = np.ascontiguousarray(self.weights * r, dtype=dtype)
+        precision = np.float32 if tolerance >= _SYMBOL_TOLERANCE else np.float64
+        said = np.ascontiguousarray((self.weights * r).astype(precision))
         return normalise_rows(couple_symbols(self.places, said, self.doubt, max_iter, tolerance))
 
 
