@@ -18,6 +18,8 @@ def njit(function: Function) -> Function:
 
 _COMPILATIONS: dict[Callable[[], object], threading.Thread] = {}
 
+_ATTEMPTS = 10
+
 
 def await_compilation(compile_kernels: Callable[[], object], seconds: float | None) -> bool:
     """Compile functions by calling them, which takes seconds the first time on a machine.
@@ -28,7 +30,8 @@ def await_compilation(compile_kernels: Callable[[], object], seconds: float | No
     Parameters
     ----------
     compile_kernels : callable
-        Calls the functions with arguments of the right types. It is called once.
+        Calls the functions with arguments of the right types. It is called once, or again where
+        another thread was loading modules at the same time.
     seconds : float, optional
         How long to wait.
 
@@ -39,11 +42,26 @@ def await_compilation(compile_kernels: Callable[[], object], seconds: float | No
     """
     thread = _COMPILATIONS.get(compile_kernels)
     if thread is None:
-        thread = threading.Thread(target=compile_kernels, name="ecoc-compiler", daemon=True)
+        thread = threading.Thread(
+            target=_compile, args=(compile_kernels,), name="ecoc-compiler", daemon=True
+        )
         _COMPILATIONS[compile_kernels] = thread
         thread.start()
     thread.join(seconds)
     return not thread.is_alive()
+
+
+def _compile(compile_kernels: Callable[[], object]) -> None:
+    for _ in range(_ATTEMPTS):
+        try:
+            compile_kernels()
+        except RuntimeError as error:
+            # The compiler goes through dictionaries of the interpreter, as that of builtins,
+            # which may grow while another thread imports. What it has compiled it keeps.
+            if "changed size during iteration" not in str(error):
+                raise
+        else:
+            return
 
 
 def inline(function: Function) -> Function:

@@ -19,6 +19,7 @@ from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.differences import DifferenceBlocks, difference_matrix, difference_parts
 from ecoc.constructions.linear_symbols import linear_code
 from ecoc.constructions.symmetric_symbols import (
+    HOT,
     Kind,
     Rotation,
     anneal_code,
@@ -39,14 +40,21 @@ _DEALS = 20
 """How often rows of blocks are dealt anew so that no two columns are the same."""
 _SWEEPS = 50
 """Moves for each entry, in the first try without symmetry."""
-_ROUNDS = ((20_000, 60), (60_000, 16), (250_000, 6), (1_000_000, 4), (3_000_000, 3))
-"""Moves of each try, and how many symmetries are tried, in each round."""
+_ROUNDS = (
+    (20_000, 60, 12),
+    (60_000, 16, 8),
+    (250_000, 8, 5),
+    (1_000_000, 6, 4),
+    (3_000_000, 4, 4),
+)
+"""Moves of each try, how many symmetries are tried, and from which energy on more time does not
+help, in each round."""
 _SHORTEST_RUN, _LONGEST_RUN = 20_000, 1000
 """The least moves of a run, and the most for each entry that is held."""
 _CHANGES = 0.25
 """In every second run: the share of moves that change the sizes of groups."""
-_HOPELESS = 12
-"""From which energy on more time does not help."""
+_HOT_SMALL, _SMALL = 0.7, 500
+"""The temperature at the beginning for so few entries that are held: it pays to wander there."""
 _SHARE = 0.5
 """How much of the time and the work is for one distance, before a smaller one is tried."""
 _JOINING = 0.15
@@ -309,6 +317,7 @@ class _Workshop:
                 n_moves=moves,
                 budget=self.budget,
                 changes=_CHANGES if runs % 2 else 0.0,
+                hot=_HOT_SMALL if blocks <= _SMALL else HOT,
             )
             runs += 1
             if energy < least:
@@ -328,12 +337,12 @@ class _Workshop:
             self.rounds[key] = 0, [_plain(k, length), *self._symmetries(k, length, distance)]
         done, tries = self.rounds[key]
         for number in range(min(done, len(_ROUNDS) - 1), n_rounds):
-            n_moves, n_tries = _ROUNDS[number]
+            n_moves, n_tries, hopeless = _ROUNDS[number]
             results = []
             for trial in tries[:n_tries]:
                 spare = trial.n_columns - length
                 matrix, energy = self._anneal(trial, distance + spare, n_moves)
-                if matrix is None or energy >= _HOPELESS:
+                if matrix is None or energy >= hopeless:
                     continue
                 cut = self._cut(matrix, k, length)
                 method = f"symmetry of order {trial.rotation.size}"
