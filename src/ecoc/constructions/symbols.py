@@ -53,7 +53,7 @@ _SHORTEST_RUN, _LONGEST_RUN = 20_000, 1000
 """The least moves of a run, and the most for each entry that is held."""
 _CHANGES = 0.25
 """In every second run: the share of moves that change the sizes of groups."""
-_HOT_SMALL, _SMALL = 0.7, 500
+_HOT_SMALL, _SMALL = 0.7, 150
 """The temperature at the beginning for so few entries that are held: it pays to wander there."""
 _SHARE = 0.5
 """How much of the time and the work is for one distance, before a smaller one is tried."""
@@ -69,7 +69,9 @@ _MAX_MATCHED, _N_MATCHED, _MATCHED_MOVES = 26, 3, 300_000
 """Halves are matched for so few orbits of pairs, with so many symmetries, for so many moves."""
 _WORTH, _LARGE = 0.012, 40
 """What each element of a symmetry is worth, in distances, up to how many."""
-_DOUBTS = (0.0, 0.0005)
+_HARDNESS = 12.0
+"""How much harder it is if all choices are used up."""
+_DOUBTS = (0.0, 0.0005, 0.0005, 0.0005)
 """What columns that a part of a symmetry only renames may be worth less, in distances."""
 
 
@@ -406,8 +408,13 @@ class _Workshop:
                             # What averaging leaves over, per pair: the more, the easier.
                             slack = (separated - wanted) / comb(rows, 2)
                             value = slack + _WORTH * min(rotation.size, _LARGE)
-                            found[rotation, kinds] = _Try(value, rotation, kinds)
-        return sorted(found.values(), key=lambda trial: -trial.value)
+                            hardness = _hardness(rotation, kinds, self.q, slack)
+                            found[rotation, kinds] = _Try(rotation, kinds, value, hardness)
+        # Both orders have found codes that the other has not: each has its turn.
+        easiest = sorted(found.values(), key=lambda trial: trial.hardness)
+        largest = sorted(found.values(), key=lambda trial: -trial.value)
+        pairs = zip(easiest, largest, strict=True)
+        return list(dict.fromkeys(trial for pair in pairs for trial in pair))
 
     def _row_numbers(self, k: int, length: int, distance: int) -> list[int]:
         """Some rows more, and the most for which averaging allows the distance."""
@@ -519,9 +526,10 @@ class _Workshop:
 class _Try:
     """A symmetry, the kinds of its orbits of columns, and what it promises."""
 
-    value: float
     rotation: Rotation
     kinds: tuple[Kind, ...]
+    value: float = 0.0
+    hardness: float = 0.0
 
     @property
     def n_columns(self) -> int:
@@ -529,7 +537,31 @@ class _Try:
 
 
 def _plain(k: int, length: int) -> _Try:
-    return _Try(0, Rotation(k), (Kind(),) * length)
+    return _Try(Rotation(k), (Kind(),) * length)
+
+
+def _hardness(rotation: Rotation, kinds: tuple[Kind, ...], q: int, slack: float) -> float:
+    """About the logarithm of the energy, but for a constant, that a short run ends with.
+
+    Codes are as good as random ones: the distance of a pair of rows has a normal distribution,
+    of which all orbits of pairs must hit the narrow part that begins at the wanted distance and
+    has the mean that averaging leaves. The energy grows with the number of orbits, and with the
+    share of all choices that this costs; the factor of the share was fitted to runs.
+    """
+    n = sum(rotation.size // kind.order for kind in kinds)
+    orbits = comb(rotation.n_rows, 2) / rotation.size
+    width = math.sqrt(2 * math.pi * n * (q - 1)) / q
+    # The entropy of a geometric distribution with this mean.
+    entropy = (1 + slack) * math.log2(1 + slack) - slack * math.log2(slack) if slack else 0.0
+    cost = orbits * max(0.0, math.log2(width) - entropy)
+    choices = 1.0
+    for kind in kinds:
+        blocks = len(kind.blocks(rotation))
+        balance = (q - 1) / 2 * math.log2(max(1.0, 2 * math.pi * blocks / q))
+        names = math.log2(math.factorial(q)) if kind.order == 1 else 0.0
+        images = math.log2(rotation.size / kind.order)
+        choices += max(0.0, blocks * math.log2(q) - balance - names - images)
+    return math.log(orbits) + _HARDNESS * cost / choices
 
 
 @lru_cache(maxsize=64)
@@ -568,6 +600,9 @@ def _all_kinds(rotation: Rotation, q: int) -> tuple[tuple[Kind, int], ...]:
             if order % cycle:
                 continue
             for n_cycles in range(1, q // cycle + 1) if cycle > 1 else (0,):
+                # Two rows that stay differ only in symbols that stay.
+                if rotation.n_fixed > 1 and q - cycle * n_cycles < 2:
+                    continue
                 kind = Kind(order, cycle, n_cycles, factor)
                 dealt = kind.balanced(rotation, q)
                 if dealt is not None:
