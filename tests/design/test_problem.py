@@ -142,6 +142,18 @@ def test_violations_name_what_is_wrong():
     assert "column 0 has sides that differ by 2" in unbalanced[0]
 
 
+@pytest.mark.parametrize("q", [2, 3])
+def test_columns_that_only_have_to_differ_are_not_measured(monkeypatch, q):
+    code = digits(9, n_symbols=q)
+    problem = DesignProblem(9, code.n_columns + 1, n_symbols=q)
+    again = [*range(code.n_columns), 0]
+    matrix = code.matrix[:, again]
+    repeated = Codebook(matrix, n_symbols=q, allow_repeated_columns=True)
+    assert "0 apart" in problem.violations(repeated)[0]
+    monkeypatch.setattr(Codebook, "min_column_distance", None)
+    assert problem.violations(code) == []
+
+
 def test_objectives_are_recomputed_from_the_matrix():
     code = Codebook(columns_to_matrix([3, 5, 6], 4))
     assert DesignProblem(4, 3).objective_of(code) == 2
