@@ -18,8 +18,6 @@ def njit(function: Function) -> Function:
 
 _COMPILATIONS: dict[Callable[[], object], threading.Thread] = {}
 
-_ATTEMPTS = 10
-
 
 def await_compilation(compile_kernels: Callable[[], object], seconds: float | None) -> bool:
     """Compile functions by calling them, which takes seconds the first time on a machine.
@@ -51,17 +49,15 @@ def await_compilation(compile_kernels: Callable[[], object], seconds: float | No
     return not thread.is_alive()
 
 
-def _compile(compile_kernels: Callable[[], object]) -> None:
-    for _ in range(_ATTEMPTS):
-        try:
-            compile_kernels()
-        except RuntimeError as error:
-            # The compiler goes through dictionaries of the interpreter, as that of builtins,
-            # which may grow while another thread imports. What it has compiled it keeps.
-            if "changed size during iteration" not in str(error):
-                raise
-        else:
-            return
+def _compile(compile_kernels: Callable[[], object], attempts: int = 10) -> None:
+    try:
+        compile_kernels()
+    except RuntimeError as error:
+        # The compiler goes through dictionaries of the interpreter, as that of builtins, which
+        # may grow while another thread imports. What it has compiled it keeps.
+        if attempts == 1 or "changed size during iteration" not in str(error):
+            raise
+        _compile(compile_kernels, attempts - 1)
 
 
 def inline(function: Function) -> Function:

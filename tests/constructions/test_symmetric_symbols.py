@@ -86,16 +86,12 @@ def test_moves_begin_with_the_pairs_that_are_too_close(monkeypatch, rotation, ki
 
     monkeypatch.setattr(kernels, "anneal_columns", keep)
     distance = sum(rotation.size // kind.order for kind in kinds)
-    anneal_code(
-        rotation, kinds, q, distance - 1, seed=2, n_moves=500, budget=Budget(), changes=0.3
-    )
+    anneal_code(rotation, kinds, q, distance - 1, seed=2, n_moves=500, budget=Budget(), changes=0.3)
     (columns, distances), *_ = seen
     listed = distances.close[: distances.n_close[0]].tolist()
     assert sorted(listed) == np.flatnonzero(distances.lacks > 0).tolist()
     assert [distances.places[orbit] for orbit in listed] == list(range(len(listed)))
-    for column, members, sizes in zip(
-        columns.symbols, columns.members, columns.sizes, strict=True
-    ):
+    for column, members, sizes in zip(columns.symbols, columns.members, columns.sizes, strict=True):
         groups = [sorted(rows[:size]) for rows, size in zip(members, sizes, strict=True)]
         assert groups == [np.flatnonzero(column == symbol).tolist() for symbol in range(q)]
 

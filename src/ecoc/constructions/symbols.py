@@ -41,7 +41,7 @@ _DEALS = 20
 _SWEEPS = 50
 """Moves for each entry, in the first try without symmetry."""
 _ROUNDS = (
-    (20_000, 60, 12),
+    (20_000, 70, 12),
     (60_000, 16, 8),
     (250_000, 8, 5),
     (1_000_000, 6, 4),
@@ -53,9 +53,11 @@ _SHORTEST_RUN, _LONGEST_RUN = 20_000, 1000
 """The least moves of a run, and the most for each entry that is held."""
 _CHANGES = 0.25
 """In every second run: the share of moves that change the sizes of groups."""
+_CHOICE = 2
+"""From which round on only those go on that come as near as the best, but for one."""
 _HOT_SMALL, _SMALL = 0.7, 150
 """The temperature at the beginning for so few entries that are held: it pays to wander there."""
-_SHARE = 0.5
+_SHARE = 0.65
 """How much of the time and the work is for one distance, before a smaller one is tried."""
 _JOINING = 0.15
 """How much of what is left is for two codes side by side."""
@@ -71,7 +73,7 @@ _WORTH, _LARGE = 0.012, 40
 """What each element of a symmetry is worth, in distances, up to how many."""
 _HARDNESS = 12.0
 """How much harder it is if all choices are used up."""
-_DOUBTS = (0.0, 0.0005, 0.0005, 0.0005)
+_DOUBTS = (0.0, 0.0005)
 """What columns that a part of a symmetry only renames may be worth less, in distances."""
 
 
@@ -355,7 +357,11 @@ class _Workshop:
                 results.append((energy, trial))
             if self.budget.is_spent:
                 return None
-            tries = [trial for _, trial in sorted(results, key=lambda item: item[0])]
+            results.sort(key=lambda item: item[0])
+            if number >= _CHOICE:
+                # What is further off than the nearest gets there far less often.
+                results = [item for item in results if item[0] <= results[0][0] + 1]
+            tries = [trial for _, trial in results]
             self.rounds[key] = number + 1, tries
             if number == 0 and n_rounds > 1:
                 made = self._matched(tries, k, length, distance)
@@ -404,7 +410,8 @@ class _Workshop:
                         continue
                     for doubt in _DOUBTS:
                         kinds, separated = self._kinds(rotation, n, doubt)
-                        if kinds and separated >= wanted:
+                        least = distance + n - length
+                        if separated >= wanted and _parts_fixed(rotation, kinds, self.q, least):
                             # What averaging leaves over, per pair: the more, the easier.
                             slack = (separated - wanted) / comb(rows, 2)
                             value = slack + _WORTH * min(rotation.size, _LARGE)
@@ -540,6 +547,13 @@ def _plain(k: int, length: int) -> _Try:
     return _Try(Rotation(k), (Kind(),) * length)
 
 
+def _parts_fixed(rotation: Rotation, kinds: tuple[Kind, ...], q: int, distance: int) -> bool:
+    """Tell whether two rows that stay may be so far apart; they need two symbols that stay."""
+    parting = [kind for kind in kinds if q - kind.cycle * kind.n_cycles > 1]
+    reach = sum(rotation.size // kind.order for kind in parting)
+    return bool(kinds) and (rotation.n_fixed < 2 or reach >= distance)
+
+
 def _hardness(rotation: Rotation, kinds: tuple[Kind, ...], q: int, slack: float) -> float:
     """About the logarithm of the energy, but for a constant, that a short run ends with.
 
@@ -600,9 +614,6 @@ def _all_kinds(rotation: Rotation, q: int) -> tuple[tuple[Kind, int], ...]:
             if order % cycle:
                 continue
             for n_cycles in range(1, q // cycle + 1) if cycle > 1 else (0,):
-                # Two rows that stay differ only in symbols that stay.
-                if rotation.n_fixed > 1 and q - cycle * n_cycles < 2:
-                    continue
                 kind = Kind(order, cycle, n_cycles, factor)
                 dealt = kind.balanced(rotation, q)
                 if dealt is not None:
