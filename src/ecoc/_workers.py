@@ -7,17 +7,24 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache, partial, update_wrapper
 from typing import Any, TypeVar
 
-__all__ = ["ProgressLines", "in_parallel", "one_thread_for", "tethered"]
+__all__ = [
+    "ProgressLines",
+    "in_parallel",
+    "one_thread",
+    "one_thread_for",
+    "shown_work",
+    "tethered",
+]
 
 
 Result = TypeVar("Result")
 
 _SECONDS = 0.5
-"""How often a worker looks for its parent."""
+"""How often a worker looks for its parent, and how often work that goes on is looked at."""
 
 
 def tethered(function: Callable[..., Result]) -> Callable[..., Result]:
@@ -102,6 +109,55 @@ class ProgressLines:
             sys.stderr.write(f"{line}\n")
 
 
+@contextmanager
+def shown_work(describe: Callable[[], str], *, verbose: int) -> Iterator[None]:
+    """Tell where work stands while it goes on, also when nothing new happens for a while.
+
+    Parameters
+    ----------
+    describe : callable
+        Says in a few words where the work stands; called from another thread.
+    verbose : int
+        0 tells nothing; otherwise a terminal has one line that changes, and a log or notebook
+        a line now and then.
+
+    Examples
+    --------
+    >>> with shown_work(lambda: "half done", verbose=0):
+    ...     pass
+    """
+    if not verbose:
+        yield
+        return
+    began, ended = time.monotonic(), threading.Event()
+    with ExitStack() as stack:
+        if sys.stderr.isatty():
+            from rich.console import Console
+
+            status = stack.enter_context(Console(stderr=True).status(describe()))
+
+            def tell() -> None:
+                status.update(f"{describe()} ({time.monotonic() - began:.0f} s)")
+
+        else:
+            lines = ProgressLines()
+
+            def tell() -> None:
+                lines(describe())
+
+        def tell_on() -> None:
+            while not ended.wait(_SECONDS):
+                tell()
+
+        thread = threading.Thread(target=tell_on, name="ecoc-progress", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+
 _WORTH_THREADS = 1e8
 """Multiplications of one product from which threads gain more than they cost."""
 
@@ -168,7 +224,27 @@ def one_thread_for(*shape: int) -> AbstractContextManager[object]:
         work *= size
     if work > _WORTH_THREADS:
         return nullcontext()
-    from threadpoolctl import threadpool_limits
+    return one_thread()
 
-    limits: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
+
+def one_thread() -> AbstractContextManager[object]:
+    """A context in which linear algebra runs on one thread: others get in the way of small work.
+
+    Examples
+    --------
+    >>> with one_thread():
+    ...     pass
+    """
+    # SciPy has a linear algebra of its own, which may be loaded after the first call.
+    limits: AbstractContextManager[object] = _linear_algebra("scipy.linalg" in sys.modules).limit(
+        limits=1, user_api="blas"
+    )
     return limits
+
+
+@cache
+def _linear_algebra(_with_scipy: bool) -> Any:
+    """The libraries that are loaded; to look for them takes longer than a small product."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

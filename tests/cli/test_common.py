@@ -1,6 +1,7 @@
 """Streams that are closed, full or of another encoding: one line, and an exit code."""
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.cli.shell import ecoc
 
 from ecoc.cli import main
 from ecoc.codes import one_vs_one, write_codebook
@@ -81,12 +83,23 @@ def test_a_file_does_not_take_the_place_of_a_closed_stream(folder):
     assert shell("ECOC verify design.json", folder).returncode == 0
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
-@pytest.mark.parametrize("verb", ["show code.json", "verify code.json", "show code.json --json"])
+@pytest.mark.parametrize(
+    ("encoding", "verb"),
+    [
+        ("ascii", "show code.json"),
+        ("latin-1", "show code.json"),
+        ("cp1252", "verify code.json"),
+        ("ascii", "show code.json --json"),
+    ],
+)
 def test_terminals_without_every_character(encoding, verb, folder):
     result = shell(f"ECOC {verb}", folder, PYTHONIOENCODING=encoding)
     assert result.returncode == 0
     assert result.stdout
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_names_that_a_terminal_does_not_have(encoding, folder):
     told = shell("ECOC show 雪.json", folder, PYTHONIOENCODING=encoding)
     assert told.returncode == 1
     assert b"cannot be read" in told.stderr
@@ -110,3 +123,19 @@ def test_a_verb_that_is_spelled_wrong(verb, said):
     assert result.exit_code == 2
     assert said in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("bounds", "-k", 2, "-l", 1),
+        ("bounds", "-k", 3, "-l", 2, "--symbols", 3),
+        ("design", "-k", 2, "-l", 1),
+        ("design", "-k", 2, "-l", 3),
+        ("cover", "-k", 4, "--rho", 2),
+    ],
+)
+def test_one_of_a_thing_is_told_in_the_singular(words):
+    result = ecoc(*words)
+    assert not re.search(r"\b1 (columns|pairs|rows|classes|edges|cliques)\b", result.output)
+    assert "None" not in result.output

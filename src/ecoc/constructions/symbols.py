@@ -393,7 +393,7 @@ class _Workshop:
 
     def _symmetries(self, k: int, length: int, distance: int) -> list[_Try]:
         """The symmetries whose averaging bound leaves room, the most promising first."""
-        found = {}
+        trials = {}
         for rows in self._row_numbers(k, length, distance):
             far = rows > k + _MAX_SPARE_ROWS
             for n in range(length, length + (0 if far else _MAX_SPARE_COLUMNS) + 1):
@@ -416,10 +416,10 @@ class _Workshop:
                             slack = (separated - wanted) / comb(rows, 2)
                             value = slack + _WORTH * min(rotation.size, _LARGE)
                             hardness = _hardness(rotation, kinds, self.q, slack)
-                            found[rotation, kinds] = _Try(rotation, kinds, value, hardness)
+                            trials[rotation, kinds] = _Try(rotation, kinds, value, hardness)
         # Both orders have found codes that the other has not: each has its turn.
-        easiest = sorted(found.values(), key=lambda trial: trial.hardness)
-        largest = sorted(found.values(), key=lambda trial: -trial.value)
+        easiest = sorted(trials.values(), key=lambda trial: trial.hardness)
+        largest = sorted(trials.values(), key=lambda trial: -trial.value)
         pairs = zip(easiest, largest, strict=True)
         return list(dict.fromkeys(trial for pair in pairs for trial in pair))
 
@@ -581,12 +581,12 @@ def _hardness(rotation: Rotation, kinds: tuple[Kind, ...], q: int, slack: float)
 @lru_cache(maxsize=64)
 def _rotations(rows: int, *, tight: bool) -> tuple[Rotation, ...]:
     """Symmetries of so many rows; where there is little room, those with a multiplier too."""
-    found = []
+    rotations = []
     for order in range(2, rows + 1):
         fixed = rows % order
         if fixed > _MAX_FIXED:
             continue
-        found.append(Rotation(rows, order, fixed))
+        rotations.append(Rotation(rows, order, fixed))
         if not tight or rows - fixed > _MAX_CYCLES * order:
             continue
         groups = set()
@@ -596,14 +596,14 @@ def _rotations(rows: int, *, tight: bool) -> tuple[Rotation, ...]:
                 factors = frozenset(rotation.factors)
                 if len(factors) <= _MAX_FACTORS and factors not in groups:
                     groups.add(factors)
-                    found.append(rotation)
-    return tuple(found)
+                    rotations.append(rotation)
+    return tuple(rotations)
 
 
 @lru_cache(maxsize=1024)
 def _all_kinds(rotation: Rotation, q: int) -> tuple[tuple[Kind, int], ...]:
     """All kinds of columns that a symmetry has, with how many pairs a balanced one separates."""
-    found = []
+    kinds = []
     subgroups = [(n, 1) for n in range(1, rotation.order + 1) if rotation.order % n == 0]
     factors = rotation.factors
     subgroups += [
@@ -617,8 +617,8 @@ def _all_kinds(rotation: Rotation, q: int) -> tuple[tuple[Kind, int], ...]:
                 kind = Kind(order, cycle, n_cycles, factor)
                 dealt = kind.balanced(rotation, q)
                 if dealt is not None:
-                    found.append((kind, dealt[1]))
-    return tuple(found)
+                    kinds.append((kind, dealt[1]))
+    return tuple(kinds)
 
 
 def least_distance(matrix: Ints) -> int:

@@ -44,7 +44,7 @@ OPSETS = {"": 18, "ai.onnx.ml": 5}
 
 _IR_VERSION = 10
 
-_MAX_STEPS, _TOLERANCE = 1000, 1e-6
+_MAX_STEPS, _TOLERANCE = 1000, 1e-9
 """What coupling has by default."""
 
 _Operand: TypeAlias = "Value | npt.NDArray[Any] | float"

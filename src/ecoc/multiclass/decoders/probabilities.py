@@ -175,7 +175,7 @@ def couple(
     weights: npt.ArrayLike | None = None,
     prior: float = 0.0,
     max_iter: int = 1000,
-    tolerance: float = 1e-6,
+    tolerance: float = 1e-9,
 ) -> Floats:
     """Couple the probabilities of columns into probabilities of classes.
 
@@ -197,7 +197,7 @@ def couple(
         equally probable; for probabilities of symbols. With it no class is ruled out.
     max_iter : int, default=1000
         The most steps.
-    tolerance : float, default=1e-6
+    tolerance : float, default=1e-9
         A sample is done when a step would raise no probability by more than this share of
         it. For codes without zeros its log-likelihood is then below the optimum by at most
         this, times the sum of the weights.
