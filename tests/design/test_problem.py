@@ -78,7 +78,7 @@ def test_targets_are_checked(targets, message):
         ),
         (
             {"n_classes": 3, "n_columns": 3, "max_imbalance": 0, "class_sizes": [2, 1, 1]},
-            "never tell classes 1 and 2 apart",
+            "never tells classes 1 and 2 apart",
         ),
     ],
 )

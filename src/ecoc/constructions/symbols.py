@@ -49,8 +49,8 @@ _ROUNDS = (
 )
 """Moves of each try, how many symmetries are tried, and from which energy on more time does not
 help, in each round."""
-_SHORTEST_RUN, _LONGEST_RUN = 20_000, 1000
-"""The least moves of a run, and the most for each entry that is held."""
+_SHORTEST_RUN, _LONGEST_RUN, _MOST_RUNS = 20_000, 1000, 30
+"""The least moves of a run, the most for each entry that is held, and the most runs of a try."""
 _CHANGES = 0.25
 """In every second run: the share of moves that change the sizes of groups."""
 _CHOICE = 2
@@ -308,9 +308,11 @@ class _Workshop:
     def _anneal(self, trial: _Try, distance: int, n_moves: int) -> tuple[Ints | None, float]:
         """Anneal for so many moves, from new starts where the problem is small."""
         blocks = sum(trial.rotation.n_rows // kind.order for kind in trial.kinds)
+        longest = max(_SHORTEST_RUN, _LONGEST_RUN * blocks)
+        n_moves = min(n_moves, _MOST_RUNS * longest)
         best, least, runs = None, math.inf, 0
         while n_moves > 0 and least and not self.budget.is_spent:
-            moves = min(n_moves, max(_SHORTEST_RUN, _LONGEST_RUN * blocks))
+            moves = min(n_moves, longest)
             n_moves -= moves
             matrix, energy = anneal_code(
                 trial.rotation,
