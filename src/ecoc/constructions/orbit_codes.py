@@ -1,0 +1,188 @@
+"""Linear codes that a search found, each kept as a matrix and a few points.
+
+A linear code of q^m words is a list of m-digit columns (its points), and any matrix of the m
+digits carries a point along an orbit. Codes whose points are whole orbits of one matrix are the
+cyclic, quasi-cyclic and quasi-twisted codes; most of the best linear codes known are among them
+(Chen 1969, Gulliver & Bhargava 1991, Braun, Kohnert & Wassermann 2005), and a polynomial and a
+point for each orbit say all about one. The matrix is the multiplication by x modulo a product of
+polynomials, together with the Frobenius map x -> x^(q^s) where that is named.
+
+The table in ``tables/orbit_codes.json`` has, for each number of symbols and each dimension, lists
+of length, distance, polynomials, s (0: no Frobenius map) and points. Polynomials and points are
+numbers in base q whose digits are coefficients, the constant term first. ``tools/
+find_linear_codes.py`` finds such codes; tests count the distance of every one.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+
+import numpy as np
+
+from ecoc._typing import Ints
+from ecoc.constructions.fields import galois_field
+
+__all__ = ["Arithmetic", "OrbitCode", "arithmetic", "orbit_codes"]
+
+
+class Arithmetic:
+    """Tables of sums and products of a small field, and polynomials modulo one of them.
+
+    Polynomials are tuples of coefficients, the constant term first.
+
+    Attributes
+    ----------
+    order : int
+        The number of elements, q.
+    sums, products : ndarray of shape (q, q)
+        What two elements give.
+    """
+
+    def __init__(self, order: int) -> None:
+        field = galois_field(order)
+        elements = np.arange(order)
+        self.order = order
+        self.sums: Ints = field.subtract(elements[:, None], field.subtract(0, elements)[None, :])
+        self.products: Ints = np.zeros((order, order), dtype=np.int64)
+        logs = field.logarithms[1:]
+        self.products[1:, 1:] = field.powers[(logs[:, None] + logs[None, :]) % (order - 1)]
+        self.negative = field.subtract(0, elements)
+
+    def digits(self, number: int, n_digits: int = 0) -> tuple[int, ...]:
+        """The digits of a number in base q, the last place first, at least so many."""
+        found = []
+        while number or len(found) < n_digits:
+            number, digit = divmod(number, self.order)
+            found.append(digit)
+        return tuple(found)
+
+    def times_x(self, point: tuple[int, ...], monic: tuple[int, ...]) -> tuple[int, ...]:
+        """The product of x and a polynomial, modulo a monic polynomial.
+
+        Examples
+        --------
+        >>> arithmetic(2).times_x((0, 0, 1), (1, 1, 0, 1))
+        (1, 1, 0)
+        """
+        factor = self.negative[point[-1]]
+        shifted = (0, *point[:-1])
+        pairs = zip(shifted, monic[:-1], strict=True)
+        return tuple(int(self.sums[a, self.products[factor, b]]) for a, b in pairs)
+
+    def images_of_x(self, monic: tuple[int, ...], exponent: int) -> Ints:
+        """The matrix of the map x^i -> x^(e i) modulo a monic polynomial, a row for each i."""
+        degree = len(monic) - 1
+        power = (1, *(0,) * (degree - 1))
+        rows = []
+        for _ in range(degree):
+            rows.append(power)
+            for _ in range(exponent):
+                power = self.times_x(power, monic)
+        return np.array(rows, dtype=np.int64)
+
+    def image(self, point: tuple[int, ...], matrix: Ints) -> tuple[int, ...]:
+        """The product of a row of digits and a matrix."""
+        total = np.zeros(matrix.shape[1], dtype=np.int64)
+        for digit, row in zip(point, matrix, strict=True):
+            if digit:
+                total = self.sums[total, self.products[digit, row]]
+        return tuple(int(digit) for digit in total)
+
+    def normal(self, point: tuple[int, ...]) -> tuple[int, ...]:
+        """The multiple of a point whose first digit that is not 0 is 1."""
+        lead = next(digit for digit in point if digit)
+        inverse = int(np.flatnonzero(self.products[lead] == 1)[0])
+        return tuple(int(self.products[inverse, digit]) for digit in point)
+
+
+@lru_cache(maxsize=8)
+def arithmetic(order: int) -> Arithmetic:
+    """The tables of the field of the given order, made once."""
+    return Arithmetic(order)
+
+
+@dataclass(frozen=True)
+class OrbitCode:
+    """A linear code whose columns are whole orbits of a matrix.
+
+    Parameters
+    ----------
+    n_symbols, dimension, length, distance : int
+        q, m, n and d: q^m words of n symbols, at least d apart.
+    polynomials : tuple of int
+        The matrix multiplies by x modulo each of these; their degrees add up to m.
+    frobenius : int
+        The matrix also maps x to x^(q^s) with this s; not if it is 0.
+    points : tuple of int
+        A point of each orbit.
+
+    Examples
+    --------
+    Golay's code, extended: an orbit of 23 points, and one that stays where it is.
+
+    >>> code = next(c for c in orbit_codes(2) if c.length == 51 and c.dimension == 8)
+    >>> code.distance, len(code.points), code.generator().shape
+    (24, 1, (8, 51))
+    """
+
+    n_symbols: int
+    dimension: int
+    length: int
+    distance: int
+    polynomials: tuple[int, ...]
+    frobenius: int
+    points: tuple[int, ...]
+
+    def generator(self) -> Ints:
+        """A generator matrix, m x n."""
+        field = arithmetic(self.n_symbols)
+        seen: dict[tuple[int, ...], None] = {}
+        matrices = self.matrices()
+        for number in self.points:
+            # The orbit as a walk: all images of all that was reached.
+            reached = [field.normal(field.digits(number, self.dimension))]
+            while reached:
+                point = reached.pop()
+                if point not in seen:
+                    seen[point] = None
+                    reached.extend(field.normal(field.image(point, m)) for m in matrices)
+        return np.array(list(seen), dtype=np.int64).T
+
+    def matrices(self) -> list[Ints]:
+        """The matrices whose orbits the columns are, for points as rows of digits."""
+        field = arithmetic(self.n_symbols)
+        exponents = [self.n_symbols**self.frobenius] if self.frobenius else []
+        parts = [field.digits(polynomial) for polynomial in self.polynomials]
+        blocks = []
+        for monic in parts:
+            shift = np.array(
+                [field.times_x(tuple(row), monic) for row in np.eye(len(monic) - 1, dtype=int)]
+            )
+            blocks.append([shift, *(field.images_of_x(monic, e) for e in exponents)])
+        return [_diagonal([block[i] for block in blocks]) for i in range(1 + len(exponents))]
+
+
+def _diagonal(blocks: list[Ints]) -> Ints:
+    size = sum(len(block) for block in blocks)
+    matrix = np.zeros((size, size), dtype=np.int64)
+    start = 0
+    for block in blocks:
+        matrix[start : start + len(block), start : start + len(block)] = block
+        start += len(block)
+    return matrix
+
+
+@lru_cache(maxsize=8)
+def orbit_codes(n_symbols: int) -> tuple[OrbitCode, ...]:
+    """The codes of so many symbols that the table has, the shortest first."""
+    text = (resources.files(__package__) / "tables" / "orbit_codes.json").read_text("ascii")
+    by_dimension = json.loads(text).get(str(n_symbols), {})
+    codes = [
+        OrbitCode(n_symbols, int(dimension), n, d, tuple(polynomials), frobenius, tuple(points))
+        for dimension, rows in by_dimension.items()
+        for n, d, polynomials, frobenius, points in rows
+    ]
+    return tuple(sorted(codes, key=lambda code: (code.length, code.dimension)))
