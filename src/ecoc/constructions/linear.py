@@ -38,6 +38,7 @@ __all__ = [
     "multiplicative_order",
     "parent_codes",
     "parent_words",
+    "shortened_apart",
     "tabled_codes",
 ]
 
@@ -49,8 +50,6 @@ _MAX_LISTED_DIMENSION = 20
 _MAX_KERDOCK_DEGREE = 7
 _STRENGTHS = {"kerdock": 5, "delsarte-goethals": 7, "best": 1, "julin": 1}
 """In how many places a nonlinear code has every pattern equally often, or as far as is needed."""
-
-_SHORTENINGS_TRIED = 20
 
 
 @dataclass(frozen=True)
@@ -72,6 +71,8 @@ class ParentCode:
         Whether a BCH code has a parity added to it.
     size : int, optional
         The number of words, where it is no power of two.
+    most_shortened : int, optional
+        In how many places a code of the table can be shortened before columns repeat.
 
     Examples
     --------
@@ -85,6 +86,7 @@ class ParentCode:
     distance: int
     extended: bool = False
     size: int = 0
+    most_shortened: int | None = None
 
     @property
     def n_words(self) -> int:
@@ -94,6 +96,8 @@ class ParentCode:
     @property
     def max_shortening(self) -> int:
         """In how many places the code can be shortened at the price of half the words each."""
+        if self.most_shortened is not None:
+            return self.most_shortened
         return _STRENGTHS.get(self.kind, self.dimension - 1)
 
     @property
@@ -146,7 +150,10 @@ def tabled_codes(limit: int) -> tuple[ParentCode, ...]:
     """
     codes = [ParentCode("best", 10, 5, 4, size=40), ParentCode("julin", 12, 7, 4, size=144)]
     codes.append(ParentCode("delsarte-goethals", 64, 17, 24))
-    codes += [ParentCode("orbit", c.length, c.dimension, c.distance) for c in orbit_codes(2)]
+    codes += [
+        ParentCode("orbit", c.length, c.dimension, c.distance, most_shortened=c.max_shortening)
+        for c in orbit_codes(2)
+    ]
     fitting = [code for code in codes if code.length <= limit]
     return tuple(sorted(fitting, key=lambda code: (code.length, code.n_words)))
 
@@ -177,23 +184,14 @@ def parent_words(
         words = words[~words[:, :n_shortened].any(axis=1), n_shortened:]
         chosen = rng.choice(len(words), size=min(n_words, len(words)), replace=False)
         return (1 - 2 * words[chosen].astype(np.int8)).astype(np.int8)
-    generator = _shortened(_generator(code), n_shortened)
-    for _ in range(_SHORTENINGS_TRIED):
-        # Whether columns become equal depends on the places, which a table's codes leave open.
-        if code.kind != "orbit" or not _repeats_columns(generator):
-            break
-        rows = _generator(code)
-        generator = _shortened(rows[:, rng.permutation(rows.shape[1])], n_shortened)
+    if code.kind == "orbit":
+        generator = shortened_apart(_generator(code), n_shortened)
+    else:
+        generator = _shortened(_generator(code), n_shortened)
     messages = _messages(len(generator), n_words, rng)
     # Single precision is exact here and its product uses BLAS.
     parities = (messages.astype(np.float32) @ generator.astype(np.float32)) % 2
     return (1 - 2 * parities).astype(np.int8)
-
-
-def _repeats_columns(generator: Bits) -> bool:
-    """Whether two columns are the same, or one is constant."""
-    columns = np.unique(np.packbits(generator, axis=0), axis=1)
-    return columns.shape[1] < generator.shape[1] or not generator.any(axis=0).all()
 
 
 @lru_cache(maxsize=4)
@@ -241,6 +239,33 @@ def _shortened(generator: Bits, n_places: int) -> Bits:
         rows[below] ^= rows[step]
         kept[place] = False
     return rows[n_places:, kept]
+
+
+def shortened_apart(generator: Bits, n_places: int) -> Bits:
+    """The code shortened in the first places for which columns stay different, or fewer.
+
+    Examples
+    --------
+    Of the seven columns of the simplex code any place would make others equal:
+
+    >>> columns = np.array([[1, 0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 1, 1], [0, 0, 1, 0, 1, 1, 1]])
+    >>> shortened_apart(columns.astype(np.uint8), 1).shape
+    (3, 7)
+    """
+    rows = generator
+    for _ in range(n_places):
+        for place in range(rows.shape[1]):
+            # The columns modulo this one: the row that has a 1 here takes it out of the others.
+            pivot = int(np.argmax(rows[:, place]))
+            left = rows ^ np.outer(rows[:, place], rows[pivot])
+            left = np.delete(np.delete(left, pivot, axis=0), place, axis=1)
+            columns = np.unique(np.packbits(left, axis=0), axis=1)
+            if columns.shape[1] == left.shape[1] and left.any(axis=0).all():
+                rows = left
+                break
+        else:
+            return rows
+    return rows
 
 
 def _messages(dimension: int, n_words: int, rng: np.random.Generator) -> Bits:

@@ -8,9 +8,10 @@ point for each orbit say all about one. The matrix is the multiplication by x mo
 polynomials, together with the Frobenius map x -> x^(q^s) where that is named.
 
 The table in ``tables/orbit_codes.json`` has, for each number of symbols and each dimension, lists
-of length, distance, polynomials, s (0: no Frobenius map) and points. Polynomials and points are
-numbers in base q whose digits are coefficients, the constant term first. ``tools/
-find_linear_codes.py`` finds such codes; tests count the distance of every one.
+of length, distance, polynomials, s (0: no Frobenius map), points, and in how many places the code
+can be shortened. Polynomials and points are numbers in base q whose digits are coefficients, the
+constant term first. ``tools/find_linear_codes.py`` finds such codes; tests count the distance of
+every one.
 """
 
 from __future__ import annotations
@@ -118,6 +119,8 @@ class OrbitCode:
         The matrix also maps x to x^(q^s) with this s; not if it is 0.
     points : tuple of int
         A point of each orbit.
+    max_shortening : int
+        In how many places it can be shortened before columns repeat.
 
     Examples
     --------
@@ -135,6 +138,7 @@ class OrbitCode:
     polynomials: tuple[int, ...]
     frobenius: int
     points: tuple[int, ...]
+    max_shortening: int = 0
 
     def generator(self) -> Ints:
         """A generator matrix, m x n."""
@@ -181,8 +185,8 @@ def orbit_codes(n_symbols: int) -> tuple[OrbitCode, ...]:
     text = (resources.files(__package__) / "tables" / "orbit_codes.json").read_text("ascii")
     by_dimension = json.loads(text).get(str(n_symbols), {})
     codes = [
-        OrbitCode(n_symbols, int(dimension), n, d, tuple(polynomials), frobenius, tuple(points))
+        OrbitCode(n_symbols, int(dimension), n, d, tuple(polynomials), s, tuple(points), most)
         for dimension, rows in by_dimension.items()
-        for n, d, polynomials, frobenius, points in rows
+        for n, d, polynomials, s, points, most in rows
     ]
     return tuple(sorted(codes, key=lambda code: (code.length, code.dimension)))
