@@ -260,7 +260,10 @@ def find(
         return None
     seed = int(rng.integers(2**31))
     work = float(WORK) * len(orbits.sizes)
-    if not _search(orbits.weights, orbits.sizes, chosen, distance - punctured, work, seed):
+    least = distance - punctured
+    if orbits.weights[:, chosen].sum(axis=1, dtype=np.int64).min() < least and not _search(
+        orbits.weights, orbits.sizes, chosen, least, work, seed
+    ):
         return None
     points = orbits.representatives(chosen)
     if punctured:

@@ -38,7 +38,6 @@ __all__ = [
     "multiplicative_order",
     "parent_codes",
     "parent_words",
-    "shortened_apart",
     "tabled_codes",
 ]
 
@@ -185,7 +184,7 @@ def parent_words(
         chosen = rng.choice(len(words), size=min(n_words, len(words)), replace=False)
         return (1 - 2 * words[chosen].astype(np.int8)).astype(np.int8)
     if code.kind == "orbit":
-        generator = shortened_apart(_generator(code), n_shortened)
+        generator = _orbit_rows(code, n_shortened)
     else:
         generator = _shortened(_generator(code), n_shortened)
     messages = _messages(len(generator), n_words, rng)
@@ -211,8 +210,6 @@ def _generator(code: ParentCode) -> Bits:
         rows = np.eye(code.length - 1, code.length, dtype=np.uint8)
         rows[:, -1] = 1
         return rows
-    if code.kind == "orbit":
-        return _orbit_rows(code)
     rows = _bch_rows(code.length - code.extended, code.dimension)
     if code.extended:
         rows = np.hstack([rows, rows.sum(axis=1, keepdims=True, dtype=np.uint8) % 2])
@@ -220,10 +217,10 @@ def _generator(code: ParentCode) -> Bits:
 
 
 @lru_cache(maxsize=64)
-def _orbit_rows(code: ParentCode) -> Bits:
+def _orbit_rows(code: ParentCode, n_shortened: int) -> Bits:
     wanted = code.length, code.dimension, code.distance
     found = (c for c in orbit_codes(2) if (c.length, c.dimension, c.distance) == wanted)
-    return next(found).generator().astype(np.uint8)
+    return next(found).generator(n_shortened).astype(np.uint8)
 
 
 def _shortened(generator: Bits, n_places: int) -> Bits:
@@ -239,33 +236,6 @@ def _shortened(generator: Bits, n_places: int) -> Bits:
         rows[below] ^= rows[step]
         kept[place] = False
     return rows[n_places:, kept]
-
-
-def shortened_apart(generator: Bits, n_places: int) -> Bits:
-    """The code shortened in the first places for which columns stay different, or fewer.
-
-    Examples
-    --------
-    Of the seven columns of the simplex code any place would make others equal:
-
-    >>> columns = np.array([[1, 0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 1, 1], [0, 0, 1, 0, 1, 1, 1]])
-    >>> shortened_apart(columns.astype(np.uint8), 1).shape
-    (3, 7)
-    """
-    rows = generator
-    for _ in range(n_places):
-        for place in range(rows.shape[1]):
-            # The columns modulo this one: the row that has a 1 here takes it out of the others.
-            pivot = int(np.argmax(rows[:, place]))
-            left = rows ^ np.outer(rows[:, place], rows[pivot])
-            left = np.delete(np.delete(left, pivot, axis=0), place, axis=1)
-            columns = np.unique(np.packbits(left, axis=0), axis=1)
-            if columns.shape[1] == left.shape[1] and left.any(axis=0).all():
-                rows = left
-                break
-        else:
-            return rows
-    return rows
 
 
 def _messages(dimension: int, n_words: int, rng: np.random.Generator) -> Bits:

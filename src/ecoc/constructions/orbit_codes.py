@@ -40,6 +40,8 @@ class Arithmetic:
         The number of elements, q.
     sums, products : ndarray of shape (q, q)
         What two elements give.
+    negative, inverse : ndarray of shape (q,)
+        What is added to an element to give 0, and what it is multiplied by to give 1.
     """
 
     def __init__(self, order: int) -> None:
@@ -51,6 +53,7 @@ class Arithmetic:
         logs = field.logarithms[1:]
         self.products[1:, 1:] = field.powers[(logs[:, None] + logs[None, :]) % (order - 1)]
         self.negative = field.subtract(0, elements)
+        self.inverse: Ints = (self.products == 1).argmax(axis=1)
 
     def digits(self, number: int, n_digits: int = 0) -> tuple[int, ...]:
         """The digits of a number in base q, the last place first, at least so many."""
@@ -84,19 +87,53 @@ class Arithmetic:
                 power = self.times_x(power, monic)
         return np.array(rows, dtype=np.int64)
 
-    def image(self, point: tuple[int, ...], matrix: Ints) -> tuple[int, ...]:
+    def image(self, point: Ints, matrix: Ints) -> Ints:
         """The product of a row of digits and a matrix."""
         total = np.zeros(matrix.shape[1], dtype=np.int64)
         for digit, row in zip(point, matrix, strict=True):
             if digit:
                 total = self.sums[total, self.products[digit, row]]
-        return tuple(int(digit) for digit in total)
+        return total
 
-    def normal(self, point: tuple[int, ...]) -> tuple[int, ...]:
-        """The multiple of a point whose first digit that is not 0 is 1."""
-        lead = next(digit for digit in point if digit)
-        inverse = int(np.flatnonzero(self.products[lead] == 1)[0])
-        return tuple(int(self.products[inverse, digit]) for digit in point)
+    def normal(self, columns: Ints) -> Ints:
+        """The multiples of columns whose first digits that are not 0 are 1.
+
+        Examples
+        --------
+        >>> arithmetic(3).normal(np.array([[0, 2], [2, 1]])).tolist()
+        [[0, 1], [1, 2]]
+        """
+        places = (columns != 0).argmax(axis=0)
+        leads = columns[places, np.arange(columns.shape[1])]
+        multiples: Ints = self.products[self.inverse[leads], columns]
+        return multiples
+
+    def shortened(self, rows: Ints) -> Ints | None:
+        """The code shortened in the first place for which columns stay different, if there is one.
+
+        Examples
+        --------
+        The simplex code has a column between any two, so each place would make others equal:
+
+        >>> rows = np.array([[1, 0, 0, 1, 1, 0, 1], [0, 1, 0, 1, 0, 1, 1], [0, 0, 1, 0, 1, 1, 1]])
+        >>> arithmetic(2).shortened(rows) is None
+        True
+        >>> arithmetic(2).shortened(rows[:, :4])
+        array([[1, 0, 1],
+               [0, 1, 1]])
+        """
+        for place in range(rows.shape[1]):
+            # The columns modulo this one: the row that has a 1 here takes it out of the others.
+            column = self.normal(rows[:, [place]])[:, 0]
+            pivot = int(np.flatnonzero(column)[0])
+            factors = self.negative[column]
+            left = self.sums[rows, self.products[factors[:, None], rows[pivot]]]
+            left = np.delete(np.delete(left, pivot, axis=0), place, axis=1)
+            if not left.any(axis=0).all():
+                continue
+            if np.unique(self.normal(left), axis=1).shape[1] == left.shape[1]:
+                return left
+        return None
 
 
 @lru_cache(maxsize=8)
@@ -140,20 +177,27 @@ class OrbitCode:
     points: tuple[int, ...]
     max_shortening: int = 0
 
-    def generator(self) -> Ints:
-        """A generator matrix, m x n."""
+    def generator(self, n_shortened: int = 0) -> Ints:
+        """A generator matrix, m x n, or that of the code shortened in so many places."""
         field = arithmetic(self.n_symbols)
         seen: dict[tuple[int, ...], None] = {}
         matrices = self.matrices()
         for number in self.points:
             # The orbit as a walk: all images of all that was reached.
-            reached = [field.normal(field.digits(number, self.dimension))]
+            reached = [np.array(field.digits(number, self.dimension))]
             while reached:
-                point = reached.pop()
-                if point not in seen:
-                    seen[point] = None
-                    reached.extend(field.normal(field.image(point, m)) for m in matrices)
-        return np.array(list(seen), dtype=np.int64).T
+                point = field.normal(reached.pop()[:, None])[:, 0]
+                key = tuple(point.tolist())
+                if key not in seen:
+                    seen[key] = None
+                    reached.extend(field.image(point, matrix) for matrix in matrices)
+        rows = np.array(list(seen), dtype=np.int64).T
+        for _ in range(n_shortened):
+            left = field.shortened(rows)
+            if left is None:
+                raise ValueError("The code has no place left to shorten it.")
+            rows = left
+        return rows
 
     def matrices(self) -> list[Ints]:
         """The matrices whose orbits the columns are, for points as rows of digits."""

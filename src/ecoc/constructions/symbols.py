@@ -17,7 +17,7 @@ from ecoc._typing import Ints
 from ecoc.bounds.problem import SymbolBoundProblem, balanced_separation
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.differences import DifferenceBlocks, difference_matrix, difference_parts
-from ecoc.constructions.linear_symbols import linear_code
+from ecoc.constructions.linear_symbols import linear_code, tabled_plan
 from ecoc.constructions.symmetric_symbols import (
     Kind,
     Rotation,
@@ -33,6 +33,7 @@ __all__ = [
     "construct_symbols",
     "has_different_columns",
     "least_distance",
+    "tabled_symbols",
 ]
 
 _DEALS = 20
@@ -134,9 +135,13 @@ def construct_symbols(
     top = best_symbol_bound(problem).value
     if target_distance is not None:
         top = check_int("target_distance", target_distance, minimum=1)
-    workshop = _Workshop(q, check_random_state(random_state), Budget())
+    rng = check_random_state(random_state)
+    workshop = _Workshop(q, rng, Budget())
     best: SymbolCode | None = None
-    for distance in range(top, 0, -1):
+    plan = tabled_plan(k, length, q)
+    # No search for less than what the table has.
+    least = 1 if plan is None else min(top, plan.distance)
+    for distance in range(top, least - 1, -1):
         # Where all is spent, there are still the constructions that search for nothing.
         workshop.budget = share = _share(budget, _SHARE)
         given = share.work
@@ -148,6 +153,8 @@ def construct_symbols(
         if made is not None:
             best = SymbolCode(made[0], least_distance(made[0]), made[1])
             break
+    if plan is not None and (best is None or best.distance < plan.distance):
+        best = tabled_symbols(k, length, q, random_state=rng) or best
     if best is not None and best.distance < top and budget.is_limited and not budget.is_spent:
         # A code of one less did not cost everything: look once more for a better one.
         workshop.budget = budget
@@ -155,6 +162,25 @@ def construct_symbols(
         if made is not None:
             best = SymbolCode(made[0], least_distance(made[0]), made[1])
     return best
+
+
+def tabled_symbols(
+    n_classes: int, n_columns: int, n_symbols: int, *, random_state: RandomState = None
+) -> SymbolCode | None:
+    """The best code of several symbols that the table of linear codes gives, without any search.
+
+    Examples
+    --------
+    >>> tabled_symbols(600, 56, 3, random_state=0).distance
+    36
+    """
+    plan = tabled_plan(n_classes, n_columns, n_symbols)
+    rng = check_random_state(random_state)
+    for _ in range(0 if plan is None else _DEALS):
+        matrix = plan.words(rng)
+        if has_different_columns(matrix):
+            return SymbolCode(matrix, least_distance(matrix), "linear codes of the table")
+    return None
 
 
 def _share(budget: Budget, part: float) -> Budget:
