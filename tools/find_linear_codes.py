@@ -1,12 +1,17 @@
 """Look for linear codes with a symmetry, for the table of ecoc.constructions.orbit_codes.
 
     python tools/find_linear_codes.py Q LENGTH DIMENSION DISTANCE [--seconds 60] [--seed 0]
+    python tools/find_linear_codes.py 2 58 11 24 --bch 63 16
 
 Draws matrices of a small order, lists their orbits on the points of the projective space, and
 chooses orbits by a tabu search (Gulliver & Ostergard 1997): one is given up for the one with
 which the fewest words are too light. A matrix has as many orbits on words as on points, and a
 table says how much each orbit of points adds to the weight of each orbit of words. Prints the
 entry for the table where a code is found, and ends with the status 1 where none is.
+
+With ``--bch N K`` the code is the extended binary BCH code of length N and dimension K shortened
+at a word of weight 6 of its dual (construction Y1 of MacWilliams & Sloane), which costs only five
+dimensions. It has no symmetry left: each of its points is an orbit.
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ import json
 import sys
 import time
 from functools import cache
+from itertools import combinations
 from math import gcd
 
 import numpy as np
@@ -23,6 +29,7 @@ import numpy.typing as npt
 
 from ecoc._numba import njit
 from ecoc._typing import Ints
+from ecoc.constructions.linear import bch_codes, bch_generator
 from ecoc.constructions.orbit_codes import Arithmetic, OrbitCode, arithmetic
 
 MOST_ORBITS = 2500
@@ -275,6 +282,42 @@ def find(
     return OrbitCode(q, dimension, length, distance, *matrix, tuple(points))
 
 
+def shortened_bch(length: int, dimension: int, distance: int) -> OrbitCode | None:
+    """An extended BCH code shortened at six places whose columns add up to 0, if there are such."""
+    zeros = next(z for size, _, z in bch_codes(length) if size == dimension)
+    rows = bch_generator(length, zeros).astype(np.int64)
+    rows = np.hstack([rows, rows.sum(axis=1, keepdims=True) % 2])
+    columns = rows.T @ (1 << np.arange(dimension))
+    triples: dict[int, tuple[int, ...]] = {}
+    for triple in combinations(range(length + 1), 3):
+        total = int(np.bitwise_xor.reduce(columns[list(triple)]))
+        other = triples.setdefault(total, triple)
+        if not set(other) & set(triple):
+            break
+    else:
+        return None
+    places = [*other, *triple]
+    for place in places:
+        pivots = np.flatnonzero(rows[:, place])
+        if pivots.size:
+            rows ^= np.outer(rows[:, place], rows[pivots[0]])
+            rows = np.delete(rows, pivots[0], axis=0)
+    rows = np.delete(rows, places, axis=1)
+    points = tuple(int(point) for point in rows.T @ (1 << np.arange(len(rows))))
+    return OrbitCode(2, len(rows), len(points), distance, (3,) * len(rows), 0, points)
+
+
+def entry(code: OrbitCode) -> str:
+    """The line of the table, with how often the code can be shortened."""
+    rows: Ints | None = code.generator()
+    n_shortened = -1
+    while rows is not None and len(rows) > 2:
+        rows = arithmetic(code.n_symbols).shortened(rows)
+        n_shortened += 1
+    parts = (code.length, code.distance, code.polynomials, code.frobenius, code.points)
+    return f'"{code.dimension}": {json.dumps([*parts, n_shortened], separators=(",", ":"))}'
+
+
 def main() -> None:
     """Search until a code is found or the time is over."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -282,16 +325,16 @@ def main() -> None:
         parser.add_argument(name, type=int)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--bch", type=int, nargs=2, metavar=("N", "K"))
     args = parser.parse_args()
     rng = np.random.default_rng(args.seed)
     ends = time.monotonic() + args.seconds
-    while time.monotonic() < ends:
+    code = None if args.bch is None else shortened_bch(*args.bch, args.distance)
+    while code is None and args.bch is None and time.monotonic() < ends:
         code = find(args.q, args.length, args.dimension, args.distance, rng)
-        if code is not None:
-            entry = [code.length, code.distance, code.polynomials, code.frobenius, code.points]
-            print(f'"{args.dimension}": {json.dumps(entry, separators=(",", ":"))}')
-            return
-    sys.exit(1)
+    if code is None:
+        sys.exit(1)
+    print(entry(code))
 
 
 if __name__ == "__main__":
