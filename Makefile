@@ -1,5 +1,5 @@
-# Two commands: `make demo` shows what ecoc does, `make test` checks everything.
-# Both set up .venv by themselves and are quick when run again.
+# Two commands: `make demo` shows what ecoc does, `make test` tests it; both set up .venv by
+# themselves. CI also builds what is handed out: `make package docs`.
 
 PYTHON ?= python3
 VENV := .venv
@@ -16,7 +16,7 @@ demo: $(VENV)/.core
 	@sh tools/demo.sh $(BIN)/ecoc $(DEMO)
 
 test: $(VENV)/.dev
-	@$(MAKE) --no-print-directory -j 2 lint package docs
+	@$(MAKE) --no-print-directory lint
 	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 package: $(VENV)/.dev

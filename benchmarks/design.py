@@ -211,7 +211,7 @@ def targets(smoke: bool) -> None:
     rng = np.random.default_rng(0)
     centres = rng.normal(size=(10, 3))
     similarity = np.linalg.norm(centres[:, None] - centres, axis=2)
-    limit = 1.0 if smoke else 60.0
+    limit = 0.2 if smoke else 60.0
     print("\n   L  rho  ours  bound  status    seconds  annealing  HiGHS")
     for length, rho in ((10, 2),) if smoke else ((n, 2) for n in range(10, 31)):
         wanted = np.round(similarity / similarity.max() * length * 0.7)
@@ -225,7 +225,7 @@ def targets(smoke: bool) -> None:
                 10, n, **r, time_limit=limit, random_state=0
             )
         )
-        spent = max(seconds, 1.0)
+        spent = max(seconds, 0.1 if smoke else 1.0)
         annealed = search_codebook(
             DesignProblem(10, length, **request), time_limit=spent, random_state=0
         )

@@ -58,7 +58,7 @@ def load(options: argparse.Namespace) -> Data:
     if options.smoke:
         found = load_dataset("digits")
         images = (found.images / 16).astype(np.float32)[:, None]
-        return Data(images[:600], found.y[:600], images[600:640], found.y[600:640], "digits")
+        return Data(images[:200], found.y[:200], images[200:220], found.y[200:220], "digits")
     found = load_dataset("mnist", data=options.data)
     images = (found.images / 255).astype(np.float32)[:, None]
     train, test = images[: options.train], images[found.n_train :][: options.test]
@@ -69,7 +69,7 @@ def networks(options: argparse.Namespace) -> dict[str, Callable[[], Any]]:
     """Every model of the table, not trained yet."""
     settings = {
         "architecture": "mlp" if options.smoke else "small-cnn",
-        "epochs": 2 if options.smoke else options.epochs,
+        "epochs": 1 if options.smoke else options.epochs,
         "n_jobs": options.jobs,
         "random_state": 0,
     }
@@ -178,7 +178,7 @@ def masked(data: Data, options: argparse.Namespace) -> None:
 
 def ibp(data: Data, options: argparse.Namespace) -> None:
     """Certified accuracies after interval-bound training."""
-    epochs = 2 if options.smoke else options.ibp_epochs
+    epochs = 1 if options.smoke else options.ibp_epochs
     settings = {
         "architecture": "mlp" if options.smoke else "small-cnn",
         "training": "ibp",
@@ -203,7 +203,7 @@ def ibp(data: Data, options: argparse.Namespace) -> None:
     seconds = certified_rows("k outputs, equal epochs", plain, ("model",), data, options)
     # What the columns cost can be spent on more units, or on more epochs.
     times = 2 if options.smoke else WIDER
-    wide = partial(mlp, hidden=(256, 128)) if options.smoke else partial(small_cnn, times=times)
+    wide = partial(mlp, hidden=(64, 32)) if options.smoke else partial(small_cnn, times=times)
     plain = NetworkClassifier(**{**settings, "architecture": wide})
     certified_rows(f"k outputs, {times} times as wide", plain, ("model",), data, options)
     longer = max(epochs, round(epochs * spent / max(seconds, 1e-9)))
@@ -247,7 +247,7 @@ def certified_rows(
 
 
 def _n_certified(options: argparse.Namespace) -> int:
-    return 20 if options.smoke else options.certified
+    return 4 if options.smoke else options.certified
 
 
 SECTIONS = {"table": table, "masked": masked, "ibp": ibp}
@@ -270,7 +270,7 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true")
     options = parser.parse_args()
     if options.smoke:
-        options.attacked = 2
+        options.attacked = 1
     torch.set_num_threads(1)
     data = load(options)
     for name in options.sections or SECTIONS:

@@ -139,7 +139,7 @@ def _load(options: argparse.Namespace) -> Data:
     if options.digits:
         return _noisy_digits()
     if options.smoke:
-        data, splits = load_dataset("digits"), (slice(600), slice(600, 900))
+        data, splits = load_dataset("digits"), (slice(300), slice(300, 400))
     else:
         data = load_dataset("mnist", data=options.data)
         first = data.n_train or 0
@@ -194,7 +194,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--smoke", action="store_true", help="a small data set, one turn")
     options = parser.parse_args()
     if options.smoke:
-        options.repeats = 1
+        options.repeats, options.gamma = 1, [1]
     return options
 
 

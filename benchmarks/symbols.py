@@ -123,7 +123,7 @@ def main() -> None:
     classes = range(3, 51) if args.classes is None else range(args.classes, args.classes + 1)
     cells = grid(range(6, 8) if args.smoke else classes)[args.offset :: args.every]
     if args.smoke:
-        cells = cells[::9]
+        cells = cells[::30]
     results = []
     if args.record is not None and args.record.exists():
         results = [json.loads(line) for line in args.record.read_text().splitlines()]
@@ -137,7 +137,7 @@ def main() -> None:
     chosen = set(cells)
     results = [r for r in results if tuple(r["cell"]) in chosen]
     report(results)
-    against_annealing(results, 2 if args.smoke else min(args.annealing, len(results)))
+    against_annealing(results, 1 if args.smoke else min(args.annealing, len(results)))
     if not args.smoke and args.classes is None:
         print("\n  k   L   q  distance  bound  seconds")
         for cell in SPECIAL:

@@ -2,8 +2,10 @@ import sys
 from itertools import pairwise
 
 import pytest
+import scipy.linalg  # noqa: F401  # has a library of its own beside NumPy's
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from ecoc._workers import ProgressLines, in_parallel
+from ecoc._workers import ProgressLines, in_parallel, one_thread
 
 
 class Terminal:
@@ -57,3 +59,14 @@ def test_lines_come_rarer_the_longer_the_work_takes():
     assert gaps == sorted(gaps)
     assert gaps[-1] == 60
     assert len(times) < 50
+
+
+def test_linear_algebra_has_one_thread_inside_and_as_many_as_before_outside():
+    def threads():
+        libraries = threadpool_info()
+        return {library["num_threads"] for library in libraries if library["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        with one_thread():
+            assert threads() == {1}
+        assert threads() == {2}

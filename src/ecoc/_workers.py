@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial, update_wrapper
 from typing import Any, TypeVar
 
-__all__ = ["ProgressLines", "in_parallel", "one_thread_for", "tethered"]
+__all__ = ["ProgressLines", "in_parallel", "one_thread", "one_thread_for", "tethered"]
 
 
 Result = TypeVar("Result")
@@ -168,7 +168,27 @@ def one_thread_for(*shape: int) -> AbstractContextManager[object]:
         work *= size
     if work > _WORTH_THREADS:
         return nullcontext()
-    from threadpoolctl import threadpool_limits
+    return one_thread()
 
-    limits: AbstractContextManager[object] = threadpool_limits(1, user_api="blas")
+
+def one_thread() -> AbstractContextManager[object]:
+    """A context in which linear algebra runs on one thread: others get in the way of small work.
+
+    Examples
+    --------
+    >>> with one_thread():
+    ...     pass
+    """
+    # SciPy has a linear algebra of its own, which may be loaded after the first call.
+    limits: AbstractContextManager[object] = _linear_algebra("scipy.linalg" in sys.modules).limit(
+        limits=1, user_api="blas"
+    )
     return limits
+
+
+@cache
+def _linear_algebra(_with_scipy: bool) -> Any:
+    """The libraries that are loaded; to look for them takes longer than a small product."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()

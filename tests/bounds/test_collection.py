@@ -3,7 +3,7 @@
 from math import ceil
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.bounds.oracle import levenshtein_distance
 from tests.strategies import binary_codebooks
@@ -91,7 +91,6 @@ def test_balance_lowers_the_row_distance():
 
 
 @given(binary_codebooks())
-@settings(deadline=None)
 def test_no_codebook_exceeds_its_bound(codebook):
     k, n_columns = codebook.matrix.shape
     distance = codebook.min_row_distance
@@ -100,7 +99,6 @@ def test_no_codebook_exceeds_its_bound(codebook):
 
 
 @given(st.integers(2, 40), st.integers(1, 60))
-@settings(deadline=None)
 def test_more_columns_never_lower_a_bound(k, n_columns):
     fewer, more = (best_bound(BoundProblem(k, n)).value for n in (n_columns, n_columns + 1))
     assert fewer <= more

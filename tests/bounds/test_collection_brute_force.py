@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.bounds.oracle import (
     every_codebook,
@@ -68,7 +68,6 @@ def test_pairs_of_columns_never_exclude_what_is_reached(k, rho):
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
 def test_no_codebook_of_admissible_columns_exceeds_a_bound(data):
     k = data.draw(st.integers(3, 5))
     columns = every_codebook(k)[0].tolist()

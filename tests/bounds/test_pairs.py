@@ -3,7 +3,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.bounds.oracle import side
 from tests.strategies import binary_codebooks
@@ -15,7 +15,6 @@ from ecoc.codes.columns import columns_to_matrix, matrix_to_columns
 
 
 @given(binary_codebooks(max_classes=9, max_columns=20))
-@settings(max_examples=100, deadline=None)
 def test_no_codebook_is_contradictory(codebook):
     k, n_columns = codebook.matrix.shape
     columns = matrix_to_columns(codebook.matrix).tolist()
@@ -28,7 +27,6 @@ def test_no_codebook_is_contradictory(codebook):
 
 
 @given(st.data())
-@settings(max_examples=50, deadline=None)
 def test_codebooks_with_equal_distances_are_not_contradictory(data):
     # Unions of orbits under permutations of classes have equal row distances.
     k = data.draw(st.integers(3, 7))

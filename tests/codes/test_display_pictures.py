@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from matplotlib.image import imread
 from tests.strategies import any_codebooks
 
@@ -46,7 +46,6 @@ def images(html):
 
 
 @given(any_codebooks())
-@settings(max_examples=20)
 def test_the_picture_is_whole_and_self_contained(code):
     parser = Balanced()
     parser.feed(code._repr_html_())

@@ -4,7 +4,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from tests.strategies import binary_codebooks, symbol_codebooks
@@ -46,7 +46,6 @@ def test_blocks_cover_every_pair(monkeypatch):
 
 
 @given(symbol_codebooks(max_classes=6))
-@settings(max_examples=40)
 def test_distances_of_columns_are_up_to_renaming(code):
     columns = code.matrix.T
     expected = [[renaming_distance(u, v, code.n_symbols) for v in columns] for u in columns]
@@ -102,7 +101,6 @@ def decode(matrix, answers):
 
 
 @given(symbol_codebooks(max_classes=4, max_columns=3))
-@settings(max_examples=30)
 def test_correctable_errors_are_what_decoding_survives(code):
     survives = code.n_columns
     for true, row in enumerate(code.matrix):

@@ -4,7 +4,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ecoc._limits import Budget
@@ -77,7 +77,6 @@ def test_provenance_tells_how():
     assert construct(8, 21, random_state=0).provenance.method == "column-exchange"
 
 
-@settings(max_examples=25, deadline=None)
 @given(st.integers(2, 40), st.integers(1, 60), st.integers(0, 3))
 def test_whatever_comes_back_is_a_codebook_that_keeps_its_promise(k, length, seed):
     if length > 2 ** (k - 1) - 1 or 2**length < k:

@@ -3,7 +3,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ecoc.codes import Codebook, dense_random, digits, one_vs_rest
@@ -70,7 +70,6 @@ def problems(draw, max_classes=4):
 
 
 @given(problems(), st.sampled_from(FORMULATIONS), st.sampled_from(SOLVERS))
-@settings(max_examples=150)
 def test_every_formulation_and_solver_finds_the_best_of_all(problem, formulation, solver):
     expected = best_by_trying_everything(problem)
     try:
@@ -84,8 +83,10 @@ def test_every_formulation_and_solver_finds_the_best_of_all(problem, formulation
     assert found.gap == 0
 
 
-@pytest.mark.parametrize("rule", ["two-sided", "one-sided"])
-@pytest.mark.parametrize(("length", "rho"), [(4, 2), (5, 2), (3, 1), (4, 1)])
+@pytest.mark.parametrize(
+    ("length", "rho", "rule"),
+    [(5, 2, "two-sided"), (4, 2, "one-sided"), (4, 1, "two-sided"), (3, 1, "one-sided")],
+)
 def test_five_classes_against_all_subsets(length, rho, rule):
     problem = DesignProblem(5, length, min_column_distance=rho, separation=rule)
     expected = best_by_trying_everything(problem)
@@ -113,7 +114,6 @@ def test_known_optima(k, length, rho, rule, optimum):
 
 
 @given(problems(), st.sampled_from(["auto", "search", "construction"]))
-@settings(max_examples=60)
 def test_every_method_is_honest(problem, method):
     expected = best_by_trying_everything(problem)
     try:
@@ -156,7 +156,7 @@ def test_without_a_separation_the_columns_are_still_far_apart():
 
 
 def test_the_second_goal_never_costs_row_distance():
-    for k in range(3, 21):
+    for k in (*range(3, 13), 15, 18):
         found = design_codebook(k, 2 * k, random_state=0)
         assert found.status is Status.OPTIMAL
         assert found.objective == found.codebook.min_row_distance

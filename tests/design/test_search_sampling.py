@@ -1,12 +1,11 @@
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ecoc.design import DesignProblem
 from ecoc.design.search import sample_codebook
 
 
-@settings(max_examples=40)
 @given(
     st.integers(2, 12),
     st.integers(1, 20),

@@ -9,7 +9,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import sparse
@@ -407,7 +407,6 @@ def total(similarity, codebook, rows):
     return float((pairs(similarity.matrix) * pairs(distances)).sum())
 
 
-@settings(max_examples=40)
 @given(
     strategies.codebooks(max_classes=6) | strategies.symbol_codebooks(max_classes=6),
     st.data(),

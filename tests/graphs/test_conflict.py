@@ -3,7 +3,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ecoc.codes.columns import Dichotomies
@@ -62,7 +62,6 @@ def test_the_two_sided_rule_has_more_edges():
     assert ConflictGraph(10, 3).n_edges == 14_025
 
 
-@settings(deadline=None, max_examples=150)
 @given(conflict_graphs())
 def test_every_view_of_the_graph_agrees_with_pairs_tried_one_by_one(graph):
     expected = edges_one_by_one(graph)

@@ -3,7 +3,7 @@ from itertools import combinations
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ecoc.errors import TooLargeError
@@ -18,7 +18,6 @@ def graphs(draw):
     return Graph.from_edges(n, draw(st.lists(st.sampled_from(pairs))) if pairs else [])
 
 
-@settings(deadline=None, max_examples=200)
 @given(graphs(), st.booleans())
 def test_random_graphs_are_covered(graph, reduce):
     cover = clique_cover(graph, "greedy", reduce=reduce)
@@ -27,7 +26,6 @@ def test_random_graphs_are_covered(graph, reduce):
     assert covered == {tuple(edge) for edge in graph.edges().tolist()}
 
 
-@settings(deadline=None, max_examples=100)
 @given(graphs())
 def test_reduced_cliques_are_maximal_and_all_needed(graph):
     cover = clique_cover(graph, "greedy")

@@ -2,7 +2,7 @@ from itertools import combinations
 
 import joblib
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ecoc.codes.columns import Dichotomies
@@ -17,7 +17,6 @@ def graphs(draw):
     return Graph.from_edges(n, draw(st.lists(st.sampled_from(pairs))) if pairs else [])
 
 
-@settings(deadline=None, max_examples=100)
 @given(graphs(), st.integers(1, 5), st.booleans())
 def test_the_merged_cover_is_a_cover(graph, n_parts, reduce):
     cover = clique_cover(graph, "partitioned", n_parts=n_parts, reduce=reduce)

@@ -26,7 +26,8 @@ SHIPPED = [
 
 @pytest.mark.parametrize(("separation", "table"), SHIPPED)
 def test_a_shipped_table_serves_all_the_graphs_it_says(separation, table):
-    most = min(14, len(table.syndromes))
+    # benchmarks/covers.py looks at every edge of the larger ones.
+    most = min(max(12, table.min_generators), 14, len(table.syndromes))
     for n_generators in range(table.min_generators, most + 1):
         k = n_generators + (separation == "one-sided")
         graph = ConflictGraph(k, table.min_column_distance, separation)

@@ -4,7 +4,7 @@ from unittest import mock
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ecoc.codes.columns import Dichotomies
@@ -45,7 +45,6 @@ def graphs_and_cliques(draw):
     return Graph.from_edges(n, sorted(edges)), cliques
 
 
-@settings(deadline=None, max_examples=300)
 @given(graphs_and_cliques())
 def test_the_verdict_is_that_of_the_definition(case):
     graph, cliques = case
@@ -74,7 +73,6 @@ def covered(request):
     return graph, [clique.tolist() for clique in cover]
 
 
-@settings(deadline=None)
 @given(data=st.data())
 def test_a_dropped_clique_is_noticed(covered, data):
     graph, cliques = covered
@@ -86,7 +84,6 @@ def test_a_dropped_clique_is_noticed(covered, data):
     assert "is in no clique" in str(report)
 
 
-@settings(deadline=None)
 @given(data=st.data())
 def test_a_wrong_member_is_noticed(covered, data):
     graph, cliques = covered
@@ -103,7 +100,6 @@ def test_a_wrong_member_is_noticed(covered, data):
     assert "which no edge joins" in str(report)
 
 
-@settings(deadline=None)
 @given(data=st.data())
 def test_a_contained_clique_is_noticed(covered, data):
     graph, cliques = covered

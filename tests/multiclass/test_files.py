@@ -444,18 +444,18 @@ def test_two_fits_with_one_seed_give_the_same_bytes(learner, tmp_path):
 
 def test_another_process_writes_the_same_bytes(tmp_path):
     code = (
-        "import sys\n"
         "from sklearn.datasets import load_iris\n"
         "from sklearn.linear_model import LogisticRegression\n"
         "from ecoc.multiclass import ECOCClassifier, save_model\n"
         "X, y = load_iris(return_X_y=True)\n"
-        "save_model(ECOCClassifier(LogisticRegression(max_iter=500)).fit(X, y), sys.argv[1])\n"
-        "assert not {'torch', 'dask'} & set(sys.modules), 'seconds for nothing'\n"
+        "save_model(ECOCClassifier(LogisticRegression(max_iter=500)).fit(X, y), path)\n"
     )
-    paths = [tmp_path / "a.skops", tmp_path / "b.skops"]
-    for path in paths:
-        subprocess.run([sys.executable, "-c", code, path], check=True)
-    assert paths[0].read_bytes() == paths[1].read_bytes()
+    here, there = tmp_path / "a.skops", tmp_path / "b.skops"
+    exec(code, {"path": here})
+    light = "assert not {'torch', 'dask'} & set(sys.modules), 'seconds for nothing'\n"
+    alone = f"import sys\npath = sys.argv[1]\n{code}{light}"
+    subprocess.run([sys.executable, "-c", alone, there], check=True)
+    assert here.read_bytes() == there.read_bytes()
 
 
 def test_sets_shared_parts_and_times():

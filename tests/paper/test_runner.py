@@ -146,7 +146,7 @@ def test_kill_in_the_middle_loses_and_repeats_nothing(tmp_path):
     complete = before[: before.rfind(b"\n") + 1]
     # As if the kill had come in the middle of a line.
     path.write_bytes(complete + b'{"schema": 1, "experim')
-    subprocess.run([*command, "--resume"], env=environment, check=True)
+    reproduce(["figure-codebooks", "table3"], tmp_path, scale="smoke", resume=True)
     assert path.read_bytes().startswith(complete)
     names = [record.identity for record in read_records(tmp_path)]
     expected = [

@@ -13,7 +13,7 @@ from ecoc.errors import InvalidInputError, VerificationError
 from ecoc.multiclass import ECOCClassifier
 from ecoc.robustness import RobustnessResult, evaluate_robustness
 
-EPSILONS = (0.05, 0.1, 1.0)
+EPSILONS = (0.1, 1.0)
 
 
 def digit_names(y):
@@ -38,7 +38,7 @@ def test_a_healthy_network(healthy):
     assert healthy.warnings == ()
     assert healthy.complete
     assert all(np.diff([healthy.clean, *healthy.attacked]) <= 0)
-    assert 0.1 < healthy.attacked[1] < 0.9
+    assert 0.1 < healthy.attacked[0] < 0.9
     assert healthy.attacked[-1] == 0
     assert all(s <= p for s, p in zip(healthy.attacked, healthy.paper, strict=True))
     assert max(healthy.zero_gradients.values()) == 0
@@ -58,7 +58,7 @@ def test_a_masked_network_is_seen_through(healthy, masked):
     assert any("Gradients are masked" in warning for warning in masked.warnings)
     assert masked.clean == healthy.clean
     assert np.array(masked.attacked) == pytest.approx(np.array(healthy.attacked), abs=0.03)
-    assert masked.paper[1] > healthy.paper[1] + 0.3
+    assert masked.paper[0] > healthy.paper[0] + 0.3
     assert masked.zero_gradients["pgd-ce-logits"] > 0.5
     assert masked.attacked[-1] == 0
 
@@ -86,7 +86,7 @@ def test_networks_with_a_codebook(factor):
     assert len(masked) == (factor > 1)
     if factor > 1:
         assert found.zero_gradients["pgd-ce-soft"] > 0.3
-        assert found.attacked[1] < found.paper[1] - 0.2
+        assert found.attacked[0] < found.paper[0] - 0.2
 
 
 def test_scaled_columns_are_seen_through_where_scaling_changes_no_decision():
@@ -96,7 +96,7 @@ def test_scaled_columns_are_seen_through_where_scaling_changes_no_decision():
             CodeModel(factor, "normalised-linear"),
             x,
             digit_names(y),
-            epsilons=[0.08, 0.12],
+            epsilons=[0.1],
             random_state=0,
         )
         for factor in (1.0, 300.0)
@@ -141,8 +141,10 @@ X, Y = load_iris(return_X_y=True)
 X = X / 8
 
 
-@pytest.mark.parametrize("learner", [SVC(C=100.0), LinearSVC(C=100.0, random_state=0)])
-@pytest.mark.parametrize("decoding", ["auto", "hamming"])
+@pytest.mark.parametrize(
+    ("learner", "decoding"),
+    [(SVC(C=100.0), "auto"), (SVC(C=100.0), "hamming"), (LinearSVC(random_state=0), "auto")],
+)
 def test_support_vector_machines_are_attacked_with_gradients(learner, decoding):
     model = ECOCClassifier(learner, codebook="one-vs-one", decoding=decoding).fit(X[::2], Y[::2])
     found = evaluate_robustness(model, X[1::4], Y[1::4], epsilons=[0.06, 0.6], random_state=0)
@@ -154,7 +156,7 @@ def test_support_vector_machines_are_attacked_with_gradients(learner, decoding):
 def test_black_boxes_are_attacked_without():
     tree = DecisionTreeClassifier(random_state=0)
     model = ECOCClassifier(tree, codebook="one-vs-rest").fit(X[::2], Y[::2])
-    found = evaluate_robustness(model, X[1::8], Y[1::8], epsilons=[0.05, 0.9], random_state=0)
+    found = evaluate_robustness(model, X[1::20], Y[1::20], epsilons=[0.05, 0.9], random_state=0)
     assert found.paper is None
     assert found.zero_gradients == {}
     assert found.clean > found.attacked[0]

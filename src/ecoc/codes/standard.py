@@ -17,6 +17,7 @@ from ecoc._checks import (
     check_random_state,
     fewest_columns,
 )
+from ecoc._workers import one_thread
 from ecoc.codes.codebook import Codebook, Provenance
 from ecoc.codes.columns import columns_to_matrix
 from ecoc.codes.validation import check_symbols, first_equal, normalised_columns
@@ -189,12 +190,10 @@ def balanced_random(
     generator = check_random_state(random_state)
     check_enough_columns(k, length, _n_balanced_columns(k, q))
     check_enough_rows(k, length, q)
-    from threadpoolctl import threadpool_limits
-
     best_matrix = None
     best_score = (-1, 0)
     batch = max(1, _BATCH_ENTRIES // (k * max(k, length) * q))
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         for start in range(0, count, batch):
             shape = (min(batch, count - start), k, length)
             groups = np.broadcast_to((np.arange(k, dtype=np.int8) % q)[:, None], shape)
@@ -371,13 +370,11 @@ def _best_random(
     count = check_int("n_candidates", n_candidates, minimum=1)
     generator = check_random_state(random_state)
     _check_possible(k, length, ternary=ternary)
-    from threadpoolctl import threadpool_limits
-
     best_matrix = None
     best_score = (-1.0, -1.0)
     batch = max(1, _BATCH_ENTRIES // (k * length))
     # Thousands of small products: threads inside each of them only get in each other's way.
-    with threadpool_limits(1, user_api="blas"):
+    with one_thread():
         for start in range(0, count, batch):
             size = (min(batch, count - start), k, length)
             candidates = _signs(generator, size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from itertools import combinations
 
 import numpy as np
@@ -19,6 +20,7 @@ from ecoc._checks import (
 )
 from ecoc._limits import Budget
 from ecoc._typing import Signs
+from ecoc._workers import one_thread
 from ecoc.bounds import BoundProblem, column_limit, words_bound
 from ecoc.codes.codebook import Codebook, Provenance, Separation
 from ecoc.codes.columns import columns_to_matrix
@@ -270,11 +272,8 @@ class _Request:
         self.best_code: Codebook | None = None
 
     def best(self) -> Codebook | None:
-        from threadpoolctl import threadpool_limits
-
         # Many small products: threads inside each of them only get in each other's way.
-        n_threads = 1 if self.k * self.length < _LARGE else None
-        with threadpool_limits(n_threads, user_api="blas"):
+        with one_thread() if self.k * self.length < _LARGE else nullcontext():
             self._search()
         return self.best_code
 

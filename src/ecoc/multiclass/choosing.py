@@ -153,9 +153,9 @@ def choose_codebook(
     >>> print(choose_codebook("auto", np.arange(12), estimator=tree).reason.partition(";")[0])
     optimal code, 4 symbols, because 4 symbols were best for learners such as
     DecisionTreeClassifier
-    >>> capped = choose_codebook("auto", np.arange(50), estimator=tree, max_classes=10)
+    >>> capped = choose_codebook("auto", np.arange(30), estimator=tree, max_classes=10)
     >>> capped.codebook.n_symbols, capped.codebook.n_columns
-    (10, 12)
+    (10, 8)
     """
     if n_columns is not None:
         check_int("n_columns", n_columns, minimum=1)

@@ -122,6 +122,10 @@ _AFFINE_STEPS: dict[str, Callable[[Any], tuple[Floats, Floats]]] = {
 """Transformers of scikit-learn that multiply and shift, by what they have learnt."""
 
 
+_SHAPE = ("degree", "coef0")
+"""What kernels have beside their gamma."""
+
+
 class KernelMachine(nn.Module):
     """Weighted kernel functions around centres, for one column or several.
 
@@ -146,6 +150,7 @@ class KernelMachine(nn.Module):
     """
 
     centres: Tensor
+    squares: Tensor
     coefficients: Tensor
     intercepts: Tensor
 
@@ -163,6 +168,7 @@ class KernelMachine(nn.Module):
         super().__init__()
         self.kernel, self.gamma, self.degree, self.coef0 = kernel, gamma, degree, coef0
         self.register_buffer("centres", _double(centres))
+        self.register_buffer("squares", self.centres.square().sum(1))
         self.register_buffer("coefficients", _double(coefficients))
         self.register_buffer("intercepts", _double(intercepts))
 
@@ -175,7 +181,7 @@ class KernelMachine(nn.Module):
             return torch.exp(-self.gamma * torch.cdist(inputs, self.centres, p=1.0))
         products = inputs @ self.centres.T
         if self.kernel == "rbf":
-            squares = inputs.square().sum(1)[:, None] + self.centres.square().sum(1)
+            squares = inputs.square().sum(1)[:, None] + self.squares
             return torch.exp(-self.gamma * (squares - 2 * products))
         if self.kernel == "linear":
             return products
@@ -229,11 +235,20 @@ def torch_columns(estimators: Sequence[Any]) -> nn.Module:
     """
     groups: dict[object, list[int]] = {}
     for column, learner in enumerate(estimators):
-        shared = getattr(learner, "centres_", None)
-        key = ("linear",) if _is_linear(learner) else (column if shared is None else id(shared))
-        groups.setdefault(key, []).append(column)
+        groups.setdefault(_kind(learner, column), []).append(column)
     parts = [_part([estimators[i] for i in members]) for members in groups.values()]
     return _Columns(parts, [i for members in groups.values() for i in members])
+
+
+def _kind(learner: Any, column: int) -> object:
+    """The same for columns that one part computes together."""
+    if _is_linear(learner):
+        return "linear"
+    if hasattr(learner, "centres_"):
+        return id(learner.centres_)
+    if hasattr(learner, "support_vectors_"):
+        return tuple(getattr(learner, name, None) for name in ("kernel", "_gamma", *_SHAPE))
+    return column
 
 
 def _part(learners: Sequence[Any]) -> nn.Module:
@@ -252,16 +267,17 @@ def _part(learners: Sequence[Any]) -> nn.Module:
 
 def _kernel_machine(learner: Any, learners: Sequence[Any]) -> KernelMachine:
     kernel = getattr(learner, "kernel", None)
-    settings: dict[str, Any] = {
-        "kernel": kernel,
-        "degree": getattr(learner, "degree", 3),
-        "coef0": getattr(learner, "coef0", 0.0),
-    }
+    settings = {name: value for name, value in vars(learner).items() if name in _SHAPE}
     if kernel in DIFFERENTIABLE_KERNELS and hasattr(learner, "centres_"):
         coefficients = np.stack([each.dual_coef_ for each in learners], axis=1)
         intercepts = [each.intercept_ for each in learners]
         return KernelMachine(
-            _dense(learner.centres_), coefficients, intercepts, gamma=learner.gamma_, **settings
+            _dense(learner.centres_),
+            coefficients,
+            intercepts,
+            kernel=kernel,
+            gamma=learner.gamma_,
+            **settings,
         )
     # The number behind gamma="scale" depends on the training data: the learner alone has it.
     gamma = getattr(learner, "_gamma", None)
@@ -270,15 +286,27 @@ def _kernel_machine(learner: Any, learners: Sequence[Any]) -> KernelMachine:
         and gamma is not None
         and hasattr(learner, "support_vectors_")
     ):
-        centres, coefficients = learner.support_vectors_, _dense(learner.dual_coef_).T
+        centres, coefficients = _shared_centres(learners)
+        intercepts = [value for each in learners for value in each.intercept_]
         return KernelMachine(
-            _dense(centres), coefficients, learner.intercept_, gamma=float(gamma), **settings
+            centres, coefficients, intercepts, kernel=kernel, gamma=float(gamma), **settings
         )
     raise UnsupportedError(
         f"Gradients of {type(learner).__name__} are not known. They are for linear learners, "
         "support vector machines and kernel ridge regression with kernels "
         f"{', '.join(DIFFERENTIABLE_KERNELS)}."
     )
+
+
+def _shared_centres(learners: Sequence[Any]) -> tuple[Floats, Floats]:
+    """The support vectors of all learners, each once, and their weight in each column."""
+    vectors = [_dense(learner.support_vectors_) for learner in learners]
+    centres, places = np.unique(np.vstack(vectors), axis=0, return_inverse=True)
+    columns = np.repeat(np.arange(len(learners)), [len(each) for each in vectors])
+    coefficients = np.zeros((len(centres), len(learners)))
+    weights = [_dense(learner.dual_coef_).ravel() for learner in learners]
+    np.add.at(coefficients, (places.ravel(), columns), np.concatenate(weights))
+    return centres, coefficients
 
 
 def _is_linear(learner: Any) -> bool:

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ecoc.codes.columns import Dichotomies
@@ -88,7 +88,6 @@ def test_rows_that_are_not_violated_are_refused():
 
 
 @given(st.integers(3, 7), st.data())
-@settings(max_examples=40)
 def test_every_violated_pair_gets_a_maximal_clique(k, data):
     rule = data.draw(st.sampled_from(["two-sided", "one-sided", "literal"]))
     graph = ConflictGraph(

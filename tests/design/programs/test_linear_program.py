@@ -5,7 +5,7 @@ from itertools import product
 import highspy
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
@@ -94,7 +94,6 @@ def brute_force(program):
     return (max if program.sense == "max" else min)(values, default=None)
 
 
-@settings(deadline=None, max_examples=40)
 @given(program=programs())
 def test_solvers_and_files_agree_with_all_points(program, tmp_path_factory):
     expected = brute_force(program)

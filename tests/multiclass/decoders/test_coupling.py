@@ -24,11 +24,9 @@ def test_plain_steps_of_em_lead_to_what_coupling_finds(prior):
     code = balanced_random(10, 6, n_symbols=3, random_state=0)
     r = smoothed(np.random.default_rng(1).dirichlet(np.full(3, 0.3), size=(30, 6)))
     p = np.full((30, 10), 0.1)
+    has = (code.matrix[:, :, None] == np.arange(3)).reshape(10, 18).astype(float)
     for _ in range(20_000):
-        gains = np.full(p.shape, prior / 10) / p
-        for column, entries in enumerate(code.matrix.T):
-            shares = np.stack([p[:, entries == symbol].sum(axis=1) for symbol in range(3)], axis=1)
-            gains += (r[:, column] / shares)[:, entries]
+        gains = prior / 10 / p + (r.reshape(30, 18) / (p @ has)) @ has.T
         p = np.maximum(p * gains / (6 + prior), 1e-12)
     found = couple(r, code.matrix, prior=prior, tolerance=1e-8, max_iter=100_000)
     assert found == pytest.approx(p, abs=1e-5)

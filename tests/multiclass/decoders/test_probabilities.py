@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from tests.multiclass.cases import decodings, symbol_decodings
@@ -110,7 +110,6 @@ def test_coupling_decodes_scores_of_both_kinds():
 # ------------------------------------------------------- more than two symbols
 
 
-@settings(max_examples=30)
 @given(case=symbol_decodings(max_samples=1), prior=st.sampled_from([0, 0.5, 2]))
 def test_coupling_of_symbols_reaches_the_global_optimum(case, prior):
     code, probabilities = case

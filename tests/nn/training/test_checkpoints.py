@@ -1,15 +1,19 @@
 # X is what scikit-learn calls it
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
+from sklearn.datasets import load_digits
 from tests.nn.cases import TERNARY, digits, tiny_mlp, weights
 
 from ecoc.errors import FileFormatError
 from ecoc.nn import ECOCNetworkClassifier, MulticlassTwin
 
+ROOT = Path(__file__).parents[3]
 QUICK = {"architecture": tiny_mlp, "epochs": 3, "batch_size": 40, "learning_rate": 0.01}
 
 
@@ -78,50 +82,46 @@ def test_without_a_seed_the_one_of_the_folder_is_taken(tmp_path):
     assert torch.equal(weights(resumed), weights(run(None, seed=seed)))
 
 
-KILLED = """
-import os, sys
-import torch
-from sklearn.datasets import load_digits
-from ecoc.nn import ECOCNetworkClassifier
+class Die:
+    """An augmentation that changes nothing, and ends the process at a call."""
 
-class Dies:
-    left = int(sys.argv[2])
+    left = 10**9
+
     def __call__(self, batch, generator):
-        Dies.left -= 1
-        if Dies.left == 0:
+        Die.left -= 1
+        if Die.left == 0:
             os._exit(9)
         return batch
 
-def weights(folder):
-    X, y = load_digits(n_class=3, return_X_y=True)
-    model = ECOCNetworkClassifier(
-        "one-vs-rest", architecture="mlp", epochs=3, augment=Dies(), checkpoint=folder,
-        random_state=0,
-    ).fit(X, y)
-    return [p for network in model.networks_ for p in network.parameters()]
 
-resumed = weights(sys.argv[1])
-print(all(map(torch.equal, resumed, weights(None))), Dies.left)
+def train(folder):
+    return ECOCNetworkClassifier(
+        "one-vs-rest",
+        architecture="mlp",
+        epochs=3,
+        augment=Die(),
+        checkpoint=folder,
+        random_state=0,
+    ).fit(*load_digits(n_class=3, return_X_y=True))
+
+
+KILLED = """
+import sys
+from tests.nn.training.test_checkpoints import Die, train
+Die.left = 28
+train(sys.argv[1])
 """
 
 
 def test_a_killed_process_leaves_what_it_had(tmp_path):
-    def call(calls):
-        return subprocess.run(
-            [sys.executable, "-c", KILLED, tmp_path, str(calls)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-
     # 5 batches, 3 epochs, 3 columns: killed in the last epoch of the second column.
-    assert call(28).returncode == 9
+    killed = subprocess.run([sys.executable, "-c", KILLED, tmp_path], cwd=ROOT, check=False)
+    assert killed.returncode == 9
     assert (tmp_path / "column-0001.safetensors").exists()
-    resumed = call(-1)
-    assert resumed.returncode == 0, resumed.stderr
-    same, left = resumed.stdout.split()
-    assert same == "True"
-    assert int(left) == -1 - (4 * 5) - (9 * 5)  # four epochs were left, then nine unbroken
+    before = Die.left
+    resumed = train(tmp_path)
+    assert before - Die.left == 4 * 5  # four epochs were left
+    assert torch.equal(weights(resumed), weights(train(None)))
 
 
 def test_other_runs_are_refused(tmp_path):

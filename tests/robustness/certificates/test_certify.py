@@ -103,7 +103,7 @@ def test_the_strong_battery_breaks_nothing_that_is_certified(name, norm):
 @pytest.mark.parametrize("name", ["linear", "ternary", "rbf", "columns"])
 def test_corners_break_nothing_that_is_certified(name, decoding):
     """Corners of the ball that are steepest for each pair of classes, column by column."""
-    model, (X, _) = fitted(name), held_out(20)
+    model, (X, _) = fitted(name), held_out(10)
     matrix = model.codebook_.matrix.astype(float)
     radii = certified_radii(model, X, max_radius=0.3, decoding=decoding)
     assert (radii > 0).any()

@@ -43,7 +43,6 @@ def outcomes(scores, loose):
 
 
 @given(case=decodings(max_samples=1), data=st.data())
-@settings(max_examples=80)
 def test_hamming_certificates_against_all_flips(case, data):
     code, scores = case
     places = st.lists(st.booleans(), min_size=code.n_columns, max_size=code.n_columns)
@@ -178,7 +177,6 @@ def lead(rule, scores, matrix, row):
 
 @pytest.mark.parametrize("name", RULES)
 @given(case=decodings())
-@settings(max_examples=25)
 def test_without_uncertainty_a_lead_is_the_decoders(name, case):
     code, scores = case
     rule, matrix = RULES[name], code.matrix.astype(float)
@@ -230,7 +228,6 @@ def test_leads_never_change_slower_than_they_say(name, case):
 
 @pytest.mark.parametrize("name", [name for name, rule in RULES.items() if rule.is_linear])
 @given(case=decodings())
-@settings(max_examples=20)
 def test_linear_leads_are_the_same_leads(name, case):
     code, scores = case
     rule, matrix = RULES[name], code.matrix.astype(float)

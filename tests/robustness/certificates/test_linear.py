@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog, minimize
 
@@ -59,7 +59,6 @@ def test_bounds_are_what_a_solver_finds(norm, box):
 @pytest.mark.parametrize("norm", ["linf", "l2"])
 @pytest.mark.parametrize("box", BOXES)
 @given(seed=st.integers(0, 10_000))
-@settings(max_examples=30)
 def test_radius_and_drop_are_inverse(norm, box, seed):
     region = Region(norm, box)
     weights, bias, points = case(seed)
