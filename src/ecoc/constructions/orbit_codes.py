@@ -57,7 +57,7 @@ class Arithmetic:
 
     def digits(self, number: int, n_digits: int = 0) -> tuple[int, ...]:
         """The digits of a number in base q, the last place first, at least so many."""
-        found = []
+        found: list[int] = []
         while number or len(found) < n_digits:
             number, digit = divmod(number, self.order)
             found.append(digit)
@@ -127,7 +127,7 @@ class Arithmetic:
             column = self.normal(rows[:, [place]])[:, 0]
             pivot = int(np.flatnonzero(column)[0])
             factors = self.negative[column]
-            left = self.sums[rows, self.products[factors[:, None], rows[pivot]]]
+            left: Ints = self.sums[rows, self.products[factors[:, None], rows[pivot]]]
             left = np.delete(np.delete(left, pivot, axis=0), place, axis=1)
             if not left.any(axis=0).all():
                 continue

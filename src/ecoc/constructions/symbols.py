@@ -175,8 +175,10 @@ def tabled_symbols(
     36
     """
     plan = tabled_plan(n_classes, n_columns, n_symbols)
+    if plan is None:
+        return None
     rng = check_random_state(random_state)
-    for _ in range(0 if plan is None else _DEALS):
+    for _ in range(_DEALS):
         matrix = plan.words(rng)
         if has_different_columns(matrix):
             return SymbolCode(matrix, least_distance(matrix), "linear codes of the table")
