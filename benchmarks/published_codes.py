@@ -64,6 +64,10 @@ def most_words(n: int, d: int) -> int:
     return KNOWN.get((n, d), 0) if n > 2 * d else 4 * d if n == 2 * d else 2 * (d // (2 * d - n))
 
 
+COUNTED_WORK = 1e8
+"""What is spent on columns of codebooks that are made: those of few classes repeat as they come."""
+
+
 class Guava:
     """The lower bounds on the distance of linear codes in GUAVA's tables."""
 
@@ -194,7 +198,7 @@ def count(chosen: list[tuple[int, int]], n_symbols: int) -> None:
     for m, n in chosen:
         k = min(n_symbols**m, MOST_CLASSES[n_symbols])
         if n_symbols == 2:
-            code = construct(k, n, random_state=0, work_limit=0)
+            code = construct(k, n, random_state=0, work_limit=COUNTED_WORK)
             reached = 0 if code is None else int(code.min_row_distance)
         else:
             words = tabled_symbols(k, n, n_symbols, random_state=0)

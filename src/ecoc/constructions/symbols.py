@@ -135,13 +135,11 @@ def construct_symbols(
     top = best_symbol_bound(problem).value
     if target_distance is not None:
         top = check_int("target_distance", target_distance, minimum=1)
-    rng = check_random_state(random_state)
-    workshop = _Workshop(q, rng, Budget())
+    workshop = _Workshop(q, check_random_state(random_state), Budget())
     best: SymbolCode | None = None
     plan = tabled_plan(k, length, q)
-    # No search for less than what the table has.
-    least = 1 if plan is None else min(top, plan.distance)
-    for distance in range(top, least - 1, -1):
+    tabled = 0 if plan is None else min(top, plan.distance)
+    for distance in range(top, 0, -1):
         # Where all is spent, there are still the constructions that search for nothing.
         workshop.budget = share = _share(budget, _SHARE)
         given = share.work
@@ -152,9 +150,10 @@ def construct_symbols(
             budget.spend(given - share.work)
         if made is not None:
             best = SymbolCode(made[0], least_distance(made[0]), made[1])
+        if distance == tabled and (best is None or best.distance < tabled):
+            best = tabled_symbols(k, length, q, random_state=random_state) or best
+        if best is not None:
             break
-    if plan is not None and (best is None or best.distance < plan.distance):
-        best = tabled_symbols(k, length, q, random_state=rng) or best
     if best is not None and best.distance < top and budget.is_limited and not budget.is_spent:
         # A code of one less did not cost everything: look once more for a better one.
         workshop.budget = budget
