@@ -83,7 +83,9 @@ class Method:
         """The code, of `times` columns for each class where its length is free."""
         pairs = self.code in {"one-vs-one", "one-vs-rest"}
         length = None if pairs else self.times * len(np.unique(split.y))
-        return code(self.code, split, base, length, seed=split.number, n_symbols=self.n_symbols)
+        # A search for a code of several symbols is long: one code serves all splits.
+        seed = split.number if self.n_symbols == 2 else 0
+        return code(self.code, split, base, length, seed=seed, n_symbols=self.n_symbols)
 
 
 def coded(base: BaseEstimator, split: Split, method: Method) -> BaseEstimator:
@@ -113,7 +115,7 @@ def many_trees(base: BaseEstimator, split: Split, _: Method) -> BaseEstimator:
 def many_trees_of_symbols(base: BaseEstimator, split: Split, method: Method) -> BaseEstimator:
     """A code of as many columns as a forest has trees, for trees as they are in a forest."""
     tree = BaggingClassifier(clone(base).set_params(max_features="sqrt"), n_estimators=1)
-    whole = code("optimal", split, base, N_TREES, seed=split.number, n_symbols=method.n_symbols)
+    whole = code("optimal", split, base, N_TREES, n_symbols=method.n_symbols)
     return ECOCClassifier(tree, codebook=whole, random_state=split.number)
 
 

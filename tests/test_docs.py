@@ -157,3 +157,26 @@ def test_links_between_documents_lead_somewhere():
 def test_the_results_page_is_what_its_records_say():
     page = reproduction_markdown(read_records(ROOT / "docs" / "results"))
     assert (ROOT / "docs" / "results.md").read_text() == page, "run ecoc report docs/results"
+
+
+def test_what_contributors_are_told_of_is_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    package = ROOT / "src" / "ecoc"
+    folders = (ROOT, package, package / "bounds")
+    paths = re.findall(r"`((?:\w+/)+(?:[a-z0-9_]+\.py)?)`", text)
+    assert len(paths) > 30
+    assert [path for path in paths if not any((top / path).exists() for top in folders)] == []
+    source = "\n".join(path.read_text() for path in package.rglob("*.py"))
+    names = {name for name in re.findall(r"`@?(\w+)`", text) if name not in {"console", "sh"}}
+    modules = {path.stem for path in package.glob("*.py")}
+    defined = set(re.findall(r"^ *(?:def|class) (\w+)", source, re.MULTILINE))
+    assert names - defined - modules == set()
+
+
+def test_every_room_is_in_the_picture_of_the_house():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    package = ROOT / "src" / "ecoc"
+    rooms = {path.parent.relative_to(package).as_posix() for path in package.rglob("*/__init__.py")}
+    listed = set(re.findall(r"^\| `([\w/]+)/`", text, re.MULTILINE))
+    assert rooms - listed == {"bounds/checking"}
+    assert listed <= rooms

@@ -1,70 +1,18 @@
 """Tables for LaTeX, read again by a reader of the few commands that they are made of."""
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
+from tests.latex_reader import read_tables, read_text
 from tests.strategies import any_codebooks
 
 from ecoc import Codebook
 from ecoc._latex import booktabs, escaped
-from ecoc.multiclass.diagnostics import Splits, compare_on_splits
+from ecoc.multiclass.diagnostics import ClassReport, Splits, compare_on_splits
 from ecoc.robustness import RobustnessResult
-
-COMMANDS = {
-    "textbackslash": "\\",
-    "textasciitilde": "~",
-    "textasciicircum": "^",
-    "textless": "<",
-    "textgreater": ">",
-    "textbar": "|",
-    "textquotedbl": '"',
-}
-TOKEN = re.compile(r"\\[a-zA-Z]+|\\[^a-zA-Z]|\$[^$]*\$|--|.", re.DOTALL)
-
-
-def read_text(latex):
-    """What LaTeX would show; anything that it would take for a command is an error."""
-    shown, depth, tokens = [], 0, TOKEN.findall(latex)
-    for place, token in enumerate(tokens):
-        if token[0] == "\\" and token[1:] in COMMANDS:
-            # A command swallows spaces that follow, unless braces end it.
-            assert tokens[place + 1 : place + 3] == ["{", "}"]
-            shown.append(COMMANDS[token[1:]])
-        elif token[0] == "\\":
-            assert token[1:] in set("&%$#_{}"), token
-            shown.append(token[1])
-        elif token[0] == "$":
-            shown.append({r"$\pm$": "±", "$+$": "+", "$-$": "-", r"$\epsilon$": "ε"}[token])
-        elif token in "{}":
-            depth += 1 if token == "{" else -1
-            assert depth >= 0
-        else:
-            assert token not in {*'&%#_~^<>|"\\', "--"}, token
-            shown.append(token)
-    assert depth == 0
-    return "".join(shown)
-
-
-def read_tables(latex):
-    """The cells of every table, as LaTeX would show them."""
-    tables = []
-    for body in re.findall(
-        r"\\begin\{tabular\}\{[^\n]*\}\n(.*?)\\end\{tabular\}", latex, re.DOTALL
-    ):
-        lines = body.splitlines()
-        assert lines[0] == r"\toprule"
-        assert lines[2] == r"\midrule"
-        assert lines[-1] == r"\bottomrule"
-        rows = [lines[1], *lines[3:-1]]
-        # What follows the end of a line must not look like its argument.
-        assert all(row.endswith(r" \\") and row[0] not in "[*" for row in rows)
-        tables.append([[read_text(c) for c in re.split(r"(?<!\\) & ", r[:-3])] for r in rows])
-    return tables
 
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20))
@@ -105,6 +53,12 @@ def test_a_comparison_is_its_table():
     comparison = compare_on_splits(models, samples, labels, Splits.folds(labels, random_state=0))
     (table,) = read_tables(comparison.to_latex())
     assert table == [list(line) for line in comparison.table()]
+
+
+def test_a_report_of_classes_is_its_table():
+    report = ClassReport.from_predictions(["a_1", "b", "b"], ["a_1", "a_1", "b"])
+    (table,) = read_tables(report.to_latex())
+    assert table == [list(line) for line in report.table()]
 
 
 def test_a_robustness_result_has_a_row_for_each_radius():

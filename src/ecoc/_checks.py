@@ -171,7 +171,8 @@ def check_enough_rows(n_classes: int, n_columns: int, n_symbols: int = 2) -> Non
         symbols = "+1 and -1" if n_symbols == 2 else f"{n_symbols} symbols"
         raise InfeasibleError(
             f"{counted(n_columns, 'column')} of {symbols} can give only {n_symbols**n_columns} "
-            f"different rows for {n_classes} classes. Ask for at least {fewest} columns."
+            f"different rows for {n_classes} classes. Ask for at least "
+            f"{counted(fewest, 'column')}."
         )
 
 
@@ -254,15 +255,28 @@ def check_class_sizes(class_sizes: Sequence[int], n_classes: int) -> tuple[int, 
     return sizes
 
 
-def counted(count: int, noun: str, plural: str | None = None) -> str:
+def counted(count: int, noun: str, plural: str | None = None, *, form: str = "") -> str:
     """A number with its noun, in the plural where it needs it.
+
+    Parameters
+    ----------
+    count : int
+        The number.
+    noun : str
+        What is counted, in the singular; a verb may follow.
+    plural : str, optional
+        The same in the plural, for what an "s" at the end does not make one.
+    form : str
+        How the number is written, as in a format string.
 
     Examples
     --------
-    >>> counted(1, "column"), counted(1200, "class", "classes")
-    ('1 column', '1200 classes')
+    >>> counted(1, "column"), counted(1200, "class", "classes", form=",")
+    ('1 column', '1,200 classes')
+    >>> counted(2, "value is", "values are")
+    '2 values are'
     """
-    return f"{count} {noun if count == 1 else plural or noun + 's'}"
+    return f"{count:{form}} {noun if count == 1 else plural or noun + 's'}"
 
 
 def listing(items: Sequence[object], limit: int = 5) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["booktabs", "escaped"]
+__all__ = ["booktabs", "escaped", "text_table"]
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -69,6 +69,17 @@ def booktabs(lines: Sequence[Sequence[str]], *, columns: str | None = None) -> s
             "",
         ]
     )
+
+
+def text_table(lines: Sequence[Sequence[str]]) -> str:
+    r"""A table of cells that are plain text; the first line has the headings.
+
+    Examples
+    --------
+    >>> print(text_table([["class", "share"], ["a_1", "50 %"]]).splitlines()[5])
+    a\_1 & 50 \% \\
+    """
+    return booktabs([[escaped(cell) for cell in line] for line in lines])
 
 
 def _cell(cell: str) -> str:

@@ -7,17 +7,24 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache, partial, update_wrapper
 from typing import Any, TypeVar
 
-__all__ = ["ProgressLines", "in_parallel", "one_thread", "one_thread_for", "tethered"]
+__all__ = [
+    "ProgressLines",
+    "in_parallel",
+    "one_thread",
+    "one_thread_for",
+    "shown_work",
+    "tethered",
+]
 
 
 Result = TypeVar("Result")
 
 _SECONDS = 0.5
-"""How often a worker looks for its parent."""
+"""How often a worker looks for its parent, and how often work that goes on is looked at."""
 
 
 def tethered(function: Callable[..., Result]) -> Callable[..., Result]:
@@ -100,6 +107,55 @@ class ProgressLines:
             self._say(line)
         else:
             sys.stderr.write(f"{line}\n")
+
+
+@contextmanager
+def shown_work(describe: Callable[[], str], *, verbose: int) -> Iterator[None]:
+    """Tell where work stands while it goes on, also when nothing new happens for a while.
+
+    Parameters
+    ----------
+    describe : callable
+        Says in a few words where the work stands; called from another thread.
+    verbose : int
+        0 tells nothing; otherwise a terminal has one line that changes, and a log or notebook
+        a line now and then.
+
+    Examples
+    --------
+    >>> with shown_work(lambda: "half done", verbose=0):
+    ...     pass
+    """
+    if not verbose:
+        yield
+        return
+    began, ended = time.monotonic(), threading.Event()
+    with ExitStack() as stack:
+        if sys.stderr.isatty():
+            from rich.console import Console
+
+            status = stack.enter_context(Console(stderr=True).status(describe()))
+
+            def tell() -> None:
+                status.update(f"{describe()} ({time.monotonic() - began:.0f} s)")
+
+        else:
+            lines = ProgressLines()
+
+            def tell() -> None:
+                lines(describe())
+
+        def tell_on() -> None:
+            while not ended.wait(_SECONDS):
+                tell()
+
+        thread = threading.Thread(target=tell_on, name="ecoc-progress", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
 
 
 _WORTH_THREADS = 1e8

@@ -207,11 +207,11 @@ class _Classifier:
         return decoded(Coupling(logistic), self.answers(method))
 
 
-def _finished(found: _Classifier | _Network, model: Any, *, probabilities: bool) -> ModelProto:
+def _finished(exported: _Classifier | _Network, model: Any, *, probabilities: bool) -> ModelProto:
     """The model of a graph: its outputs, and notes on what it is."""
-    inner, graph = found.model, found.graph
-    scores = found.scores()
-    shares = found.probabilities() if probabilities else None
+    inner, graph = exported.model, exported.graph
+    scores = exported.scores()
+    shares = exported.probabilities() if probabilities else None
     labels = np.asarray(inner.classes_)
     if labels.dtype.kind in "iu":
         labels = labels.astype(np.int64)
@@ -254,9 +254,9 @@ def _columns(value: Value, learners: Sequence[Any], method: ScoreMethod) -> Valu
         return graph.concat(parts)
     if method == "predict_proba":
         return 2.0 * _side_probabilities(value, learners) - 1.0
-    found = _decision_values(value, learners, method)
-    if found is not None:
-        return found
+    decisions = _decision_values(value, learners, method)
+    if decisions is not None:
+        return decisions
     if method == "decision_function":
         raise _unknown(first)
     answers = [_translated(value, learner)[0] for learner in learners]
@@ -307,9 +307,9 @@ def _side_probabilities(value: Value, learners: Sequence[Any]) -> Value:
         probes = _probes(first)
         decision = score_column(first, probes, "decision_function")
         if np.allclose(first.predict_proba(probes)[:, 1], 1 / (1 + np.exp(-decision))):
-            found = _decision_values(value, learners, "decision_function")
-            if found is not None:
-                return graph.op("Sigmoid", found)
+            decisions = _decision_values(value, learners, "decision_function")
+            if decisions is not None:
+                return graph.op("Sigmoid", decisions)
     parts = [_translated(value, learner)[1] for learner in learners]
     return graph.concat([graph.op("Gather", part, np.array([1]), axis=1) for part in parts])
 
@@ -398,10 +398,10 @@ def _kernel_machines(value: Value, learners: Sequence[Any]) -> Value:
         shifts = np.array([float(np.ravel(member.intercept_)[0]) for member in members])
         parts.append(_kernel_block(value, centres, kernel) @ coefficients + shifts)
         order += columns
-    found = value.graph.concat(parts)
+    values = value.graph.concat(parts)
     if order == sorted(order):
-        return found
-    return value.graph.op("Gather", found, np.argsort(order), axis=1)
+        return values
+    return value.graph.op("Gather", values, np.argsort(order), axis=1)
 
 
 def _centres(learner: Any) -> Any:
@@ -722,7 +722,7 @@ class _Network:
         return Answers(self.outputs, self.model.codebook_.matrix, 2, self.present)
 
     def _decoded(self, form: str, *, normalise: bool) -> Value:
-        """What :class:`ecoc.nn.CodeDecoder` computes."""
+        """The class scores that :class:`ecoc.nn.CodeDecoder` computes."""
         answers, graph = self._answers, self.graph
         signs, (positive, negative) = answers.signs, answers.sides
         used = answers.count(answers.used).maximum(1.0)
@@ -757,5 +757,5 @@ def _torch_model(module: Any, shape: tuple[int, ...]) -> ModelProto:
             verbose=False,
         )
     talk.setLevel(before)
-    found: ModelProto = program.model_proto
-    return found
+    exported: ModelProto = program.model_proto
+    return exported

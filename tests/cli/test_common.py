@@ -1,6 +1,7 @@
 """Streams that are closed, full or of another encoding: one line, and an exit code."""
 
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.cli.shell import ecoc
 
 from ecoc.cli import main
 from ecoc.codes import one_vs_one, write_codebook
@@ -121,3 +123,19 @@ def test_a_verb_that_is_spelled_wrong(verb, said):
     assert result.exit_code == 2
     assert said in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("bounds", "-k", 2, "-l", 1),
+        ("bounds", "-k", 3, "-l", 2, "--symbols", 3),
+        ("design", "-k", 2, "-l", 1),
+        ("design", "-k", 2, "-l", 3),
+        ("cover", "-k", 4, "--rho", 2),
+    ],
+)
+def test_one_of_a_thing_is_told_in_the_singular(words):
+    result = ecoc(*words)
+    assert not re.search(r"\b1 (columns|pairs|rows|classes|edges|cliques)\b", result.output)
+    assert "None" not in result.output

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 from tests.cli.shell import ecoc
+from tests.latex_reader import read_tables
 
+from ecoc._workers import ProgressLines
 from ecoc.cli.design import _announced_interrupt
 from ecoc.codes import dense_random, read_codebook, write_codebook
-from ecoc.design import read_design
+from ecoc.design import portfolio, read_design
 
 ECOC = Path(sys.executable).with_name("ecoc")
 
@@ -170,9 +172,33 @@ def test_bounds_are_listed_with_their_reasons():
     assert shown.splitlines()[0].split()[:2] == ["10", "parity"]
     listed = json.loads(ecoc("bounds", "-k", 50, "-l", 13, "--json").stdout)
     assert min(bound["value"] for bound in listed) == 5
+    assert json.loads(ecoc("bounds", "-k", 50, "-l", 13, "--format", "json").stdout) == listed
+    (table,) = read_tables(ecoc("bounds", "-k", 50, "-l", 13, "--format", "latex").stdout)
+    assert [(line[0], line[1]) for line in table[1:]] == [
+        (str(bound["value"]), bound["name"]) for bound in listed
+    ]
     assert ecoc("bounds", "-k", 1, expect=2).stderr
     assert "at most 6" in ecoc("bounds", "-k", 6, "--rho", 9, expect=1).stderr
 
 
 def test_verbose_tells_the_stages():
     assert "theory: " in ecoc("design", "-k", 8, "-v").stderr
+
+
+@pytest.mark.parametrize("output", [[], ["-o", "-"], ["--json"]])
+def test_a_design_that_ends_at_the_limit_of_its_work_says_so(monkeypatch, output):
+    for stage in ("construct", "short_search"):
+        monkeypatch.setattr(portfolio.Portfolio, stage, lambda _: None)
+    monkeypatch.setattr(portfolio, "PROGRAM_WORK", 1.0)
+    result = ecoc("design", "-k", 9, "-l", 11, *output, expect=3)
+    text = result.stdout if output == ["--json"] else result.stderr
+    assert "The integer program stopped after " in text
+    assert "; a time limit (--time-limit SECONDS) lets it go on." in text
+
+
+def test_a_log_has_a_line_now_and_then(monkeypatch):
+    monkeypatch.setattr(ProgressLines, "_FIRST", 0.0)
+    monkeypatch.setattr(ProgressLines, "_SHARE", 0.0)
+    monkeypatch.setattr("ecoc._workers._SECONDS", 0.001)
+    assert "bound 8 (0 s)" in ecoc("design", "-k", 8, "-v").stderr
+    assert " s)" not in ecoc("design", "-k", 8).stderr

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from sklearn.datasets import load_wine
 from tests.cli.shell import ecoc
+from tests.latex_reader import read_tables
 
 from ecoc._workers import ProgressLines
 from ecoc.cli.fit import LEARNER_NAMES, told_warnings
@@ -293,6 +294,22 @@ def test_ways_to_validate(wine, tmp_path):
     assert "Validation  none" in none.stdout
     assert "one-vs-rest" not in none.stdout
     assert json.loads(ecoc(*options, "--no-validation", "--json").stdout)["held_out"] is None
+
+
+def test_the_result_goes_into_a_paper(wine):
+    options = ("fit", wine, "-t", "cultivar", "--learner", "naive-bayes", "--folds", 2)
+    shown = ecoc(*options, "--format", "latex").stdout
+    assert re.search(r"^% Data: .*wine.csv: 178 rows, 13 features$", shown, re.MULTILINE)
+    comparison, classes = read_tables(shown)
+    assert [line[0] for line in comparison][1:3] == ["one-vs-rest", "one-vs-one"]
+    assert [line[:2] for line in classes[1:]] == [
+        ["class_0", "59"],
+        ["class_1", "71"],
+        ["class_2", "48"],
+    ]
+    assert json.loads(ecoc(*options, "--format", "json").stdout)["n_rows"] == 178
+    refused = ecoc(*options, "--format", "latex", "--no-validation", expect=2).stderr
+    assert "shows what validation gave" in refused
 
 
 def test_tuned_settings_are_told(wine):

@@ -7,6 +7,7 @@ from typing import get_args
 import numpy as np
 import pytest
 from tests.cli.shell import ecoc
+from tests.latex_reader import read_tables
 from tests.multiclass.cases import blobs
 
 from ecoc.cli.robustness import certify
@@ -55,6 +56,19 @@ def test_a_table_model_is_certified(folder):
     )
     assert "linear bounds" in result.stdout
     assert "does not change the decision" in page.read_text()
+
+
+@pytest.mark.parametrize(("verb", "about"), [("attack", "strong"), ("certify", "does not change")])
+def test_results_go_into_a_paper(folder, verb, about):
+    options = [verb, folder / "table.skops", "--data", folder / "data.csv", "--eps", "0.01,3"]
+    shown = ecoc(*options, "--samples", 8, "--format", "latex").stdout
+    (table,) = read_tables(shown)
+    assert [line[0] for line in table] == ["ε", "0", "0.01", "3"]
+    comments = [line for line in shown.splitlines() if line.startswith("% ")]
+    assert about in comments[3]
+    found = json.loads(ecoc(*options, "--samples", 8, "--format", "json").stdout)
+    last = found["attacked"] if verb == "attack" else found["certified_accuracy"]
+    assert table[-1][1] == f"{100 * last[-1]:.1f} %"
 
 
 def test_a_network_is_certified_and_attacked(folder):

@@ -360,3 +360,21 @@ def test_the_limit_of_a_learner_around_another_is_its_own():
         "auto", np.arange(12), estimator=TenClasses(), n_symbols="auto", random_state=0
     )
     assert "TenClasses takes at most 10 classes" in choice.reason
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"codebook": "optimal"}, {"codebook": "optimal", "n_symbols": 3}, {"codebook": "similarity"}],
+)
+def test_designs_tell_where_they_stand_if_the_classifier_does(monkeypatch, options):
+    seen = []
+
+    def spy(*arguments, verbose, **named):
+        seen.append(verbose)
+        return design_codebook(*arguments, **named)
+
+    monkeypatch.setattr("ecoc.multiclass.choosing.design_codebook", spy)
+    X, y = blobs(n_classes=4, per_class=5)
+    # A number of its own: what was designed before is not designed again.
+    ECOCClassifier(**options, estimator=GaussianNB(), verbose=7).fit(X, y)
+    assert seen == [7]

@@ -126,7 +126,8 @@ def test_coupling_is_as_likely_as_that_of_the_decoder(name):
         truth = decoder(given, code)
         said = smoothed(given) if name == "symbols" else (given + 1) / 2
         assert result.sum(axis=1) == pytest.approx(1)
-        assert np.median(np.abs(result - truth)) < 1e-9
+        # Symbols are coupled in single precision, and in ONNX in double.
+        assert np.median(np.abs(result - truth)) < (1e-6 if name == "symbols" else 1e-9)
         prior = _PRIOR if name == "symbols" else 0.0
         difference = coupling_loss(result, said, code, prior=prior)
         difference -= coupling_loss(truth, said, code, prior=prior)

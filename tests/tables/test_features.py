@@ -81,6 +81,28 @@ def test_numbers_that_are_names(table):
     )
 
 
+@pytest.mark.parametrize(
+    ("cells", "padded"),
+    [
+        (("00501", "10115"), "00501"),
+        (("0", "10"), None),
+        (("0.5", "00.5"), None),
+        (("1", ""), None),
+    ],
+)
+def test_numbers_with_leading_zeros_may_be_names(table, cells, padded):
+    features, notes = features_of(table, f"code,kind\n{cells[0]},a\n{cells[1]},b\n")
+    assert features == (Feature("code"),)
+    assert len(notes) == (padded is not None)
+    if padded:
+        assert notes[0].endswith("if values such as 00501 are names, say so (--category code)")
+
+
+def test_underscores_are_no_part_of_numbers(table):
+    features, _ = features_of(table, "code,kind\n1_0,a\n1_1,b\n")
+    assert features == (Feature("code", ("1_0", "1_1")),)
+
+
 def test_a_few_words_among_numbers_are_missing_values(table):
     cells = [str(i) for i in range(40)] + ["unknown", "n.d."]
     found = table("x,kind\n" + "".join(f"{cell},a\n" for cell in cells))
@@ -206,7 +228,7 @@ def test_features_that_cannot_be_taken(table, text, options, message):
         find_features(table(text), "kind", **options)
 
 
-@pytest.mark.parametrize("cell", ["inf", "1e999", "low"])
+@pytest.mark.parametrize("cell", ["inf", "1e999", "low", "1_000"])
 def test_values_that_are_no_numbers_are_missing_and_said(table, cell):
     encoded = encode(table(f"x\n1\n{cell}\n"), [Feature("x")])
     assert encoded.X[0] == 1

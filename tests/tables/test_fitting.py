@@ -170,7 +170,10 @@ def test_classes_of_one_row_each_are_trained_without_validation():
     table = table_of(np.eye(3), ["a", "b", "c"])
     with pytest.raises(InvalidInputError, match="--no-validation"):
         fit_table(table, "kind", learner="tree")
-    model = fit_table(table, "kind", learner="tree", validate=False).model
+    fitted = fit_table(table, "kind", learner="tree", validate=False)
+    with pytest.raises(InvalidInputError, match="that was validated only"):
+        fitted.to_latex()
+    model = fitted.model
     assert model.predict(table).accuracy == 1
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from math import comb
 
-from ecoc._checks import check_int
+from ecoc._checks import check_int, counted
 from ecoc.bounds.problem import SOURCE, Bound, BoundProblem, Proof
 from ecoc.bounds.words import ELEMENTARY, Words, delsarte, johnson, known
 
@@ -207,7 +207,8 @@ def separation_bound(
     while refuted > 1 and any(argument(words(refuted - 1), n_columns) for argument in heavy):
         refuted -= 1
     proof: Proof = {"packing": fewer_words(words(refuted), n_columns, cited=cited)}
-    reason = f"fewer than {n_columns} columns fit ({proof['packing']['method']})"
+    fitting = counted(n_columns, "column fits", "columns fit")
+    reason = f"fewer than {fitting} ({proof['packing']['method']})"
 
     if separation == "two-sided" and wanted == tight_distance(k, n_columns):
         while refuted > 1:

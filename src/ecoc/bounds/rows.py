@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import check_choice, check_int
+from ecoc._checks import check_choice, check_int, counted
 from ecoc.bounds.problem import SOURCE, Bound, BoundProblem, Proof, TargetBound, exact_targets
 from ecoc.bounds.words import Argument, Words, delsarte, hamming, johnson, known, plotkin, singleton
 
 __all__ = [
     "ROW_ARGUMENTS",
     "averaging_bound",
+    "averaging_reason",
     "columns_proof",
     "parity_bound",
     "target_bound",
@@ -78,7 +79,7 @@ def target_bound(n_columns: int, targets: npt.ArrayLike) -> TargetBound:
             "sum",
             excess,
             {"largest_sum": most},
-            f"{n_columns} columns separate at most {most} pairs in all, fewer than the targets.",
+            f"{_separate(n_columns, most)} in all, fewer than the targets.",
         )
     return TargetBound(
         "cut",
@@ -202,8 +203,8 @@ def words_bound(
         name,
         distance - 1,
         proof | {"words": words},
-        f"at most {words['size']} rows of length {n} have pairwise distances of at least "
-        f"{distance} ({name}).",
+        f"at most {counted(words['size'], 'row')} of length {n} have pairwise distances of at "
+        f"least {distance} ({name}).",
         SOURCE if name == "known" else None,
     )
 
@@ -253,9 +254,25 @@ def averaging_bound(problem: BoundProblem, packing: Proof | None = None) -> Boun
         "averaging",
         total // problem.n_pairs,
         proof | {"largest_sum": total},
-        f"{proof['n_columns']} columns separate at most {total} pairs of rows in all, "
-        f"and {problem.n_pairs} pairs share them.",
+        averaging_reason(proof["n_columns"], total, problem.n_pairs),
     )
+
+
+def averaging_reason(n_columns: int, total: int, n_pairs: int) -> str:
+    """Say why the average distance of rows is bounded.
+
+    Examples
+    --------
+    >>> averaging_reason(1, 1, 1)
+    '1 column separates at most 1 pair of rows in all, and 1 pair shares them.'
+    """
+    sharing = counted(n_pairs, "pair shares", "pairs share")
+    return f"{_separate(n_columns, total)} of rows in all, and {sharing} them."
+
+
+def _separate(n_columns: int, most: int) -> str:
+    columns = counted(n_columns, "column separates", "columns separate")
+    return f"{columns} at most {counted(most, 'pair')}"
 
 
 def parity_bound(problem: BoundProblem, packing: Proof | None = None) -> Bound:
@@ -286,7 +303,7 @@ def parity_bound(problem: BoundProblem, packing: Proof | None = None) -> Bound:
         value,
         proof | {"largest_sum": total, "needed_sum": needed},
         f"distances of at least {value + 1} with their parities add up to at least {needed}, "
-        f"and {proof['n_columns']} columns give at most {total}.",
+        f"and {counted(proof['n_columns'], 'column gives', 'columns give')} at most {total}.",
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ecoc._limits import check_deadline
 from ecoc.bounds.problem import Bound, Proof, SymbolBoundProblem, balanced_separation
+from ecoc.bounds.rows import averaging_reason
 
 __all__ = ["all_symbol_bounds", "best_symbol_bound"]
 
@@ -56,8 +57,7 @@ def _averaging(problem: SymbolBoundProblem) -> Bound:
         "averaging",
         total // problem.n_pairs,
         {"n_columns": n, "largest_sum": total},
-        f"{n} columns separate at most {total} pairs of rows in all, "
-        f"and {problem.n_pairs} pairs share them.",
+        averaging_reason(n, total, problem.n_pairs),
     )
 
 

@@ -225,6 +225,14 @@ report_option = click.option(
     callback=destination(".html", ".htm"),
     help="Write a page about it (.html).",
 )
+format_option = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "latex"]),
+    default="text",
+    show_default=True,
+    help="latex is a table with the package booktabs; json is as --json.",
+)
 trust_option = click.option(
     "--trust",
     multiple=True,
@@ -260,6 +268,22 @@ balance_option = click.option(
     help="Largest difference of a column's sides, as a share of the whole.",
 )
 
+
+def problem_options(function: F) -> F:
+    """Add the options that say what is wanted of a codebook."""
+    options = (classes_option, columns_option, symbols_option, rho_option, separation_option)
+    for option in reversed((*options, balance_option)):
+        function = option(function)
+    return function
+
+
+csv_output_option = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=destination(),
+    help="Write the CSV there. [standard output]",
+)
 repeated_columns_option = click.option(
     "--allow-repeated-columns",
     is_flag=True,
@@ -309,6 +333,13 @@ def write_page(path: str, page: str) -> None:
 def print_json(value: object) -> None:
     """Print a result for machines."""
     click.echo(json.dumps(value, indent=1, allow_nan=False))
+
+
+def print_latex(table: str, facts: Mapping[str, object]) -> None:
+    """Print tables for LaTeX, with what they are about as comments."""
+    for title, value in facts.items():
+        click.echo(printable(f"% {title}: {value}"))
+    click.echo(printable(table, keep=LINES), nl=False)
 
 
 def print_facts(facts: Mapping[str, object]) -> None:

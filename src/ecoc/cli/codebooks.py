@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ecoc._checks import printable
+from ecoc._checks import counted, printable
 from ecoc._files import write_output
 from ecoc.cli._common import (
     EXIT_NOT_PROVED,
@@ -187,7 +187,7 @@ def verify(file: str, time_limit: float, allow_repeated_columns: bool, as_json: 
         sys.exit(EXIT_NOT_PROVED)
 
 
-def _report(found: CodebookFile, design: Design | None, *, as_json: bool) -> dict[str, Any]:
+def _report(contents: CodebookFile, design: Design | None, *, as_json: bool) -> dict[str, Any]:
     """What verifying a file gave, as plain data; said to people unless machines ask."""
     from ecoc.codes.measures import key_figures
 
@@ -199,22 +199,26 @@ def _report(found: CodebookFile, design: Design | None, *, as_json: bool) -> dic
         report |= {"verified": doubt is None, "unverified": doubt}
         report["design"] = {**design.to_plain(), "gap": design.gap}
     if as_json:
-        return report | {"figures": key_figures(found.codebook)}
-    print_facts(titled_figures(found.codebook))
-    stored = f"{len(found.figures)} stored figures agree with the matrix"
-    talk(f"verified: {stored}" if found.figures else "valid codebook; no figures were stored")
+        return report | {"figures": key_figures(contents.codebook)}
+    print_facts(titled_figures(contents.codebook))
+    stored = counted(len(contents.figures), "stored figure agrees", "stored figures agree")
+    talk(
+        f"verified: {stored} with the matrix"
+        if contents.figures
+        else "valid codebook; no figures were stored"
+    )
     if design is not None and report["verified"]:
         click.echo(design.verdict)
     return report
 
 
-def _claimed_design(found: CodebookFile, file: str) -> Design | None:
+def _claimed_design(contents: CodebookFile, file: str) -> Design | None:
     """The design that a file claims to hold, checked; None for a mere codebook."""
-    if found.certificate is None:
+    if contents.certificate is None:
         return None
     from ecoc.design import verify_claim
 
-    return verify_claim(found.codebook, found.certificate, file)
+    return verify_claim(contents.codebook, contents.certificate, file)
 
 
 def _claim_text(design: Design) -> str:
@@ -250,11 +254,11 @@ def convert(source: str, target: str, allow_repeated_columns: bool, as_json: boo
         print_json({"source": source, "target": target, "lost": lost})
 
 
-def _rendered(found: CodebookFile, design: Design | None, form: str) -> bytes:
+def _rendered(contents: CodebookFile, design: Design | None, form: str) -> bytes:
     """A codebook in one of the formats for showing."""
     from ecoc.codes.files import to_bytes
 
-    codebook = found.codebook
+    codebook = contents.codebook
     if form == "text":
         from ecoc.codes.display import text
 
@@ -271,7 +275,7 @@ def _rendered(found: CodebookFile, design: Design | None, form: str) -> bytes:
         stream = io.BytesIO()
         codebook.plot().savefig(stream, format="png", dpi=150)
         return stream.getvalue()
-    return to_bytes(codebook, f".{form}", certificate=found.certificate)
+    return to_bytes(codebook, f".{form}", certificate=contents.certificate)
 
 
 def _codebook_of_model(path: str, trust: tuple[str, ...]) -> Codebook:
@@ -303,4 +307,6 @@ def titled_figures(codebook: Codebook) -> dict[str, object]:
     figures["row_distance_spectrum"] = ", ".join(spectrum)
     for share in figures.keys() & {"max_imbalance", "min_eigenvalue"}:
         figures[share] = f"{figures[share]:.3g}"
-    return {FIGURE_TITLES[name]: value for name, value in figures.items()}
+    return {
+        FIGURE_TITLES[name]: "none" if value is None else value for name, value in figures.items()
+    }

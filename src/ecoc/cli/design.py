@@ -15,41 +15,33 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ecoc._checks import counted, exact_text, exact_to_plain
-from ecoc._workers import ProgressLines
+from ecoc._checks import exact_text, exact_to_plain
 from ecoc.cli._common import (
     EXIT_NOT_PROVED,
     EXIT_NOT_VERIFIED,
-    balance_option,
     classes_option,
-    columns_option,
     common_options,
     destination,
+    format_option,
     is_quiet,
     is_verbose,
     print_facts,
     print_json,
-    rho_option,
+    problem_options,
     separation_option,
-    symbols_option,
     talk,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from types import FrameType
 
     from ecoc.design import Design, DesignProblem
-    from ecoc.design.solvers import ProgressPoint
 
 
 @click.command()
-@classes_option
-@columns_option
-@symbols_option
-@rho_option
-@separation_option
-@balance_option
+@problem_options
+@format_option
 @common_options
 def bounds(
     classes: int,
@@ -58,6 +50,7 @@ def bounds(
     min_column_distance: int | None,
     separation: str,
     balance: float | None,
+    form: str,
     as_json: bool,
 ) -> None:
     """List what coding theory says about the largest minimum row distance.
@@ -89,7 +82,7 @@ def bounds(
         wrong = check(bound)
         if wrong:
             raise VerificationError(f"the {bound.name} bound", wrong)
-    if as_json:
+    if as_json or form == "json":
         print_json(
             [
                 {"name": b.name, "value": b.value, "reason": b.reason, "cited": b.cited}
@@ -97,10 +90,18 @@ def bounds(
             ]
         )
         return
+    lines = [
+        (str(bound.value), bound.name, f"{bound.reason}{f' [{bound.cited}]' * bool(bound.cited)}")
+        for bound in proved
+    ]
+    if form == "latex":
+        from ecoc._latex import text_table
+
+        click.echo(text_table([("at most", "bound", "reason"), *lines]), nl=False)
+        return
     width = max(len(bound.name) for bound in proved)
-    for bound in proved:
-        source = f" [{bound.cited}]" if bound.cited else ""
-        click.echo(f"{bound.value:>5}  {bound.name:<{width}}  {bound.reason}{source}")
+    for value, name, reason in lines:
+        click.echo(f"{value:>5}  {name:<{width}}  {reason}")
 
 
 @click.command()
@@ -207,12 +208,7 @@ def _whole_numbers(
 
 
 @click.command()
-@classes_option
-@columns_option
-@symbols_option
-@rho_option
-@separation_option
-@balance_option
+@problem_options
 @click.option(
     "--class-sizes",
     metavar="N,N,...",
@@ -313,7 +309,9 @@ def design(
     if import_solution is not None:
         result = _imported(problem, formulation or "ip3", import_solution)
     else:
-        with _announced_interrupt(), _shown_progress() as progress:
+        # In a terminal a person looks; with -v a log has a line now and then.
+        watched = not is_quiet() and (sys.stderr.isatty() or is_verbose())
+        with _announced_interrupt():
             result = design_codebook(
                 problem,
                 method=method,
@@ -323,14 +321,11 @@ def design(
                 memory_limit=None if memory_limit is None else int(memory_limit * 2**30),
                 random_state=seed,
                 warm_start=start,
-                progress=progress,
+                verbose=watched,
             )
     # Shown before it is saved, and saved whatever comes of showing it: nothing is lost.
     try:
-        if as_json or output != "-":
-            _present(result, output, as_json=as_json)
-        else:
-            talk(result.verdict)
+        _present(result, output, as_json=as_json)
     finally:
         if output is not None and result.codebook is not None:
             result.save(output)
@@ -340,57 +335,52 @@ def design(
         sys.exit(EXIT_NOT_PROVED)
 
 
-def _present(found: Design, output: str | None, *, as_json: bool) -> None:
+def _present(result: Design, output: str | None, *, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {
-                "status": found.status.value,
-                "objective": exact_to_plain(found.objective),
-                "bound": exact_to_plain(found.bound),
-                "gap": found.gap,
-                "n_columns": found.codebook and found.codebook.n_columns,
-                "rows": found.codebook and found.codebook.rows,
-                "proof": found.certificate and found.certificate.summary,
-                "max_column_distance": found.separation_certificate
-                and exact_to_plain(found.separation_certificate.bound),
-                "notes": found.notes,
-                "stages": [
-                    asdict(stage)
-                    | {
-                        "objective": exact_to_plain(stage.objective),
-                        "bound": exact_to_plain(stage.bound),
-                    }
-                    for stage in found.stages
-                ],
-                "file": output,
-            }
-        )
-    elif found.codebook is None:
-        click.echo(found.verdict)
-        for note in found.notes:
-            talk(f"note: {note}")
+        print_json(_plain(result, output))
+        return
+    if output == "-":
+        # The file itself is on standard output.
+        talk(result.verdict)
     else:
-        from ecoc.cli.codebooks import titled_figures
+        if result.codebook is not None:
+            from ecoc.cli.codebooks import titled_figures
 
-        click.echo(str(found.codebook), color=True)
-        click.echo()
-        print_facts(titled_figures(found.codebook))
-        click.echo()
-        click.echo(found.verdict)
-        for note in found.notes:
-            talk(f"note: {note}{_seconds_of(note, found)}")
-        if is_verbose():
-            for stage in found.stages:
-                best = exact_text(stage.objective)
-                talk(f"{stage.name}: {stage.seconds:.2f} s, best {best}, {stage.note}")
+            click.echo(str(result.codebook), color=True)
+            click.echo()
+            print_facts(titled_figures(result.codebook))
+            click.echo()
+        click.echo(result.verdict)
+    for note in result.told_notes:
+        talk(f"note: {note}")
+    if is_verbose():
+        for stage in result.stages:
+            best = exact_text(stage.objective)
+            talk(f"{stage.name}: {stage.seconds:.2f} s, best {best}, {stage.note}")
 
 
-def _seconds_of(note: str, found: Design) -> str:
-    """How long the integer program worked, which the file of a design does not say."""
-    from ecoc.design.run import OUT_OF_WORK
-
-    worked = [stage.seconds for stage in found.stages if "work limit" in stage.note]
-    return f" It stopped after {worked[-1]:.0f} s." if note == OUT_OF_WORK and worked else ""
+def _plain(result: Design, output: str | None) -> dict[str, Any]:
+    codebook, farthest = result.codebook, result.separation_certificate
+    return {
+        "status": result.status.value,
+        "objective": exact_to_plain(result.objective),
+        "bound": exact_to_plain(result.bound),
+        "gap": result.gap,
+        "n_columns": codebook and codebook.n_columns,
+        "rows": codebook and codebook.rows,
+        "proof": result.certificate and result.certificate.summary,
+        "max_column_distance": farthest and exact_to_plain(farthest.bound),
+        "notes": result.told_notes,
+        "stages": [
+            asdict(stage)
+            | {
+                "objective": exact_to_plain(stage.objective),
+                "bound": exact_to_plain(stage.bound),
+            }
+            for stage in result.stages
+        ],
+        "file": output,
+    }
 
 
 def _export(problem: DesignProblem, formulation: str, path: str) -> None:
@@ -455,34 +445,3 @@ def _announced_interrupt() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-@contextmanager
-def _shown_progress() -> Iterator[Callable[[ProgressPoint], object] | None]:
-    """Show incumbent and bound on standard error while the solver works, if a person looks.
-
-    With -v a log has them in a line now and then.
-    """
-    if is_quiet() or not (sys.stderr.isatty() or is_verbose()):
-        yield None
-        return
-    if not sys.stderr.isatty():
-        lines = ProgressLines(talk)
-        yield lambda point: lines(_standing(point))
-        return
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    with console.status("designing ...") as status:
-        yield lambda point: status.update(
-            f"{_standing(point)}, {point.seconds:.0f} s (Ctrl-C keeps the best)"
-        )
-
-
-def _standing(point: ProgressPoint) -> str:
-    best, bound = (
-        "none" if value is None else f"{value:g}" for value in (point.incumbent, point.bound)
-    )
-    gap = "" if point.gap is None else f", gap {100 * point.gap:.1f} %"
-    nodes = counted(point.n_nodes, "node")
-    return f"best {best}, bound {bound}{gap}, {nodes}"

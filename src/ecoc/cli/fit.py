@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ecoc._checks import counted
 from ecoc._files import write_output
 from ecoc._workers import ProgressLines
 from ecoc.cli._common import (
     common_options,
+    csv_output_option,
     destination,
+    format_option,
     is_quiet,
     is_verbose,
     load_trained,
     print_facts,
     print_json,
+    print_latex,
     report_option,
     talk,
     trust_option,
@@ -145,6 +149,7 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     help="Save the trained model (.skops).",
 )
 @report_option
+@format_option
 @common_options
 def fit(
     data: str,
@@ -172,6 +177,7 @@ def fit(
     jobs: int | None,
     output: str | None,
     report: str | None,
+    form: str,
     as_json: bool,
 ) -> None:
     """Train a classifier on a table, and compare it with others.
@@ -186,9 +192,11 @@ def fit(
     from ecoc.tables import fit_table, read_table
     from ecoc.tables.learners import TRUSTED_TYPES
 
-    form = {"separator": separator, "encoding": encoding, "decimal": decimal}
-    table = read_table(data, **form)
-    beside = None if test is None else read_table(test, **form)
+    if form == "latex" and no_validation:
+        raise click.UsageError("--format latex shows what validation gave; there is none.")
+    written = {"separator": separator, "encoding": encoding, "decimal": decimal}
+    table = read_table(data, **written)
+    beside = None if test is None else read_table(test, **written)
     with told_warnings(), _shown_progress() as progress:
         result = fit_table(
             table,
@@ -215,8 +223,10 @@ def fit(
         )
     # Shown before it is saved, and saved whatever comes of showing it: nothing is lost.
     try:
-        if as_json:
+        if as_json or form == "json":
             print_json({**result.to_plain(), "file": output, "report": report})
+        elif form == "latex":
+            print_latex(result.to_latex(), result.facts)
         else:
             print_facts(result.facts)
             if result.comparison is not None:
@@ -255,7 +265,7 @@ def told_warnings() -> Iterator[None]:
     for text in texts[:_SHOWN_WARNINGS]:
         talk(f"note: {' '.join(text.split())}")
     if len(texts) > _SHOWN_WARNINGS:
-        talk(f"note: {len(texts) - _SHOWN_WARNINGS} more warnings")
+        talk(f"note: {counted(len(texts) - _SHOWN_WARNINGS, 'more warning')}")
 
 
 @contextmanager
@@ -283,13 +293,7 @@ def _shown_progress() -> Iterator[Callable[[int, int], object] | None]:
 @click.command()
 @click.argument("model", metavar="MODEL")
 @click.argument("data", metavar="DATA")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    callback=destination(),
-    help="Write the CSV there. [standard output]",
-)
+@csv_output_option
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
 @click.option("--margin", is_flag=True, help="Add how many wrong columns each can still absorb.")
 @table_options
@@ -324,7 +328,7 @@ def predict(
     for note in predictions.notes:
         talk(f"note: {note}")
     if predictions.accuracy is not None:
-        talk(f"accuracy {predictions.accuracy:.4f} on {len(predictions.labels)} rows")
+        talk(f"accuracy {predictions.accuracy:.4f} on {counted(len(predictions.labels), 'row')}")
     if as_json:
         print_json(predictions.to_plain())
         return
@@ -339,11 +343,11 @@ def predict(
         talk(f"written to {output}")
 
 
-def _csv(found: Predictions) -> str:
+def _csv(predictions: Predictions) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(found.header)
-    writer.writerows(found.rows())
+    writer.writerow(predictions.header)
+    writer.writerows(predictions.rows())
     return stream.getvalue()
 
 

@@ -16,6 +16,7 @@ from ecoc.cli._common import (
     EXIT_ERROR,
     EXIT_NOT_PROVED,
     common_options,
+    csv_output_option,
     destination,
     is_quiet,
     is_verbose,
@@ -30,13 +31,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("name")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    callback=destination(),
-    help="Write the CSV there. [standard output]",
-)
+@csv_output_option
 @click.option(
     "--data", "folder", metavar="DIR", help="Folder with data files. [the variable ECOC_DATA]"
 )

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from ecoc._checks import counted
 from ecoc.cli._common import (
     F,
     common_options,
+    format_option,
     is_quiet,
     is_verbose,
     print_facts,
     print_json,
+    print_latex,
     report_option,
     talk,
     write_page,
@@ -40,6 +43,7 @@ def _subject_options(verb: F) -> F:
     for option in (
         click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
         report_option,
+        format_option,
         click.option(
             "--norm", type=click.Choice(["linf", "l2"]), default="linf", show_default=True
         ),
@@ -91,6 +95,7 @@ def attack(
     samples: int,
     norm: Literal["linf", "l2"],
     report: str | None,
+    form: str,
     seed: int,
     protocol: Literal["strong", "paper"],
     steps: int,
@@ -134,7 +139,9 @@ def attack(
     )
     from ecoc.report import attack_page
 
-    _finish(result, _facts(model, data, subject), attack_page, report, as_json)
+    facts = _facts(model, data, subject)
+    about = {"Attack": f"{protocol} protocol, {norm}", "Warnings": "; ".join(result.warnings)}
+    _finish(result, facts, about, attack_page, report, "json" if as_json else form)
 
 
 @click.command()
@@ -162,6 +169,7 @@ def certify(
     samples: int,
     norm: Literal["linf", "l2"],
     report: str | None,
+    form: str,
     seed: int,
     method: BoundMethod,
     decoding: CertifiedDecoding,
@@ -190,22 +198,27 @@ def certify(
     )
     from ecoc.report import certificate_page
 
-    _finish(result, _facts(model, data, subject), certificate_page, report, as_json)
-    if not as_json:
+    facts = _facts(model, data, subject)
+    form = "json" if as_json else form
+    _finish(result, facts, {"Guarantee": result.guarantee}, certificate_page, report, form)
+    if form == "text":
         click.echo(f"\n{result.guarantee}")
 
 
 def _finish(
     result: Any,
     facts: Mapping[str, object],
+    about: Mapping[str, str],
     page: Callable[[Any, Mapping[str, object]], str],
     report: str | None,
-    as_json: bool,
+    form: str,
 ) -> None:
-    """Print the result, and write the page that was asked for."""
+    """Print the result in a form, and write the page that was asked for."""
     try:
-        if as_json:
+        if form == "json":
             print_json(result.to_dict())
+        elif form == "latex":
+            print_latex(result.to_latex(), {**facts, **{k: v for k, v in about.items() if v}})
         else:
             print_facts(facts)
             click.echo(f"\n{result}")
@@ -223,6 +236,6 @@ def _read(model: str, data: str, folder: str | None, samples: int, seed: int) ->
 def _facts(model: str, data: str, subject: ModelWithSamples) -> Mapping[str, object]:
     return {
         "Model": f"{model}: {type(subject.model).__name__}",
-        "Data": f"{data}: {len(subject.X)} samples",
+        "Data": f"{data}: {counted(len(subject.X), 'sample')}",
         "Radii in": subject.units,
     }

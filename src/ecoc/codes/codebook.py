@@ -321,13 +321,15 @@ class Codebook:
             least = measures.min_renaming_distance(self._columns, self.n_symbols, at_least=floor)
             return {"two-sided": least}
         floor = 0 if self.allow_repeated_columns else (2 if self.is_binary else 1)
-        found = {
+        distances = {
             rule: measures.min_doubled_distance(
                 self._columns, two_sided=rule == "two-sided", at_least=floor
             )
             for rule in _SEPARATIONS
         }
-        return {rule: None if least is None else _halved(least) for rule, least in found.items()}
+        return {
+            rule: None if least is None else _halved(least) for rule, least in distances.items()
+        }
 
     def column_balance(self, class_sizes: Sequence[int] | None = None) -> measures.ColumnBalance:
         """What stands in the groups of each column: classes, or data points.

@@ -157,8 +157,8 @@ class Dichotomies:
                 f"{self.n_classes} classes have 2^{self.n_classes - 1} - 1 columns, more than "
                 f"the {max_columns} allowed here. Use blocks(), or fewer classes."
             )
-        found = list(self.blocks())
-        return np.concatenate(found)
+        blocks = list(self.blocks())
+        return np.concatenate(blocks)
 
     def admits(self, columns: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """Tell for each column whether the balance rule admits it."""

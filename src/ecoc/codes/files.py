@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._checks import counted
 from ecoc._files import (
     MAX_ENTRIES,
     PathLike,
@@ -108,11 +109,11 @@ def read_file(path: PathLike, *, allow_repeated_columns: bool = False) -> Codebo
         raise FileFormatError(f"{where}: {error}") from error
     except FileFormatError as error:
         raise FileFormatError(f"{where}: {error}") from error.__cause__
-    found = CodebookFile(parsed.codebook, parsed.figures, parsed.certificate)
-    wrong = differences(found.figures, found.codebook)
+    contents = CodebookFile(parsed.codebook, parsed.figures, parsed.certificate)
+    wrong = differences(contents.figures, contents.codebook)
     if wrong:
         raise VerificationError(where, wrong)
-    return found
+    return contents
 
 
 def write_codebook(codebook: Codebook, path: PathLike) -> None:
@@ -333,7 +334,7 @@ def read_csv(data: bytes, allow_repeated_columns: bool) -> Parsed:
             lines.append(_csv_entries(cells, n_symbols, reader.line_num))
             if len(lines[-1]) != len(lines[0]):
                 raise FileFormatError(
-                    f"line {reader.line_num} has {len(lines[-1])} entries, "
+                    f"line {reader.line_num} has {counted(len(lines[-1]), 'entry', 'entries')}, "
                     f"the first has {len(lines[0])}."
                 )
     except csv.Error as error:

@@ -450,11 +450,11 @@ def differences(stored: Mapping[str, Any], codebook: Codebook) -> list[str]:
 
     A missing figure claims nothing; an unknown one cannot be confirmed.
     """
-    found = []
+    wrong = []
     actual = key_figures(codebook)
     for name, value in stored.items():
         if name not in actual:
-            found.append(f"{name} is not a figure this version knows")
+            wrong.append(f"{name} is not a figure this version knows")
         elif type(value) is bool or value != actual[name]:
-            found.append(f"{name} is stored as {value!r} but the matrix has {actual[name]!r}")
-    return found
+            wrong.append(f"{name} is stored as {value!r} but the matrix has {actual[name]!r}")
+    return wrong

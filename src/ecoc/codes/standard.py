@@ -198,15 +198,15 @@ def balanced_random(
             shape = (min(batch, count - start), k, length)
             groups = np.broadcast_to((np.arange(k, dtype=np.int8) % q)[:, None], shape)
             candidates = generator.permuted(groups, axis=1)
-            found = _best_balanced(candidates, q, best_score)
-            if found is not None:
-                best_matrix, best_score = found
+            best = _best_balanced(candidates, q, best_score)
+            if best is not None:
+                best_matrix, best_score = best
         if best_matrix is None:
             # Few columns exist, and some of them came twice in every matrix.
             pool = _different_columns(k, q, length, generator)
             picks = [generator.permutation(len(pool))[:length] for _ in range(min(count, batch))]
-            found = _best_balanced(pool[np.array(picks)].transpose(0, 2, 1), q, best_score)
-            best_matrix = None if found is None else found[0]
+            best = _best_balanced(pool[np.array(picks)].transpose(0, 2, 1), q, best_score)
+            best_matrix = None if best is None else best[0]
     if best_matrix is None:
         raise _none_valid(k, length, count)
     parameters = {"n_classes": k, "n_columns": length, "n_symbols": q, "n_candidates": count}
@@ -251,12 +251,12 @@ def _best_balanced(
     n_nearest = (agreements == most[:, None, None]).sum(axis=(1, 2)) // 2
     for place in np.lexsort([n_nearest, most]):
         # Negative, so that fewer pairs are a larger score.
-        found = (length - int(most[place]), -int(n_nearest[place]))
-        if found <= score or found[0] == 0:
+        reached = (length - int(most[place]), -int(n_nearest[place]))
+        if reached <= score or reached[0] == 0:
             return None
         alike = np.ascontiguousarray(normalised_columns(candidates[place], max(q, 3)).T)
         if (first_equal(alike) == np.arange(length)).all():
-            return candidates[place], found
+            return candidates[place], reached
     return None
 
 
@@ -380,9 +380,9 @@ def _best_random(
             candidates = _signs(generator, size)
             if ternary:
                 candidates *= generator.integers(0, 2, size=size, dtype=np.int8)
-            found = _best_of(candidates, ternary=ternary)
-            if found is not None and found[1] > best_score:
-                best_matrix, best_score = found
+            best = _best_of(candidates, ternary=ternary)
+            if best is not None and best[1] > best_score:
+                best_matrix, best_score = best
     if best_matrix is None:
         raise _none_valid(k, length, count)
     return Codebook(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import check_int, listing
+from ecoc._checks import check_int, counted, listing
 from ecoc._typing import Entries
 from ecoc.codes.measures import _as_float
 from ecoc.errors import InvalidCodebookError, InvalidInputError, UnsupportedError
@@ -121,8 +121,8 @@ def parse_rows(rows: Iterable[str], n_symbols: int = 2) -> Entries:
             raise InvalidCodebookError(f"Row {i} must hold only {wanted}; got {listing(strange)}.")
         if len(cells) != len(parsed[0] if parsed else cells):
             raise InvalidCodebookError(
-                f"All rows must have the same length: row 0 has {len(parsed[0])} columns, "
-                f"row {i} has {len(cells)}."
+                "All rows must have the same length: row 0 has "
+                f"{counted(len(parsed[0]), 'column')}, row {i} has {len(cells)}."
             )
         if isinstance(cells, str):
             parsed.append(codes[np.frombuffer(cells.encode("ascii"), dtype=np.uint8)])
@@ -283,17 +283,17 @@ def _check_sides(matrix: Entries, n_symbols: int) -> None:
     one_sided = np.flatnonzero(constant_columns(matrix, n_symbols))
     if not one_sided.size:
         return
-    plural = "s" if one_sided.size > 1 else ""
-    which = f"Column{plural} {listing(one_sided.tolist())}"
+    several = one_sided.size > 1
+    which = f"{'Columns' if several else 'Column'} {listing(one_sided.tolist())}"
     if n_symbols > 2:
         raise InvalidCodebookError(
-            f"{which} {'have' if plural else 'has'} one symbol for all classes. Every column "
+            f"{which} {'have' if several else 'has'} one symbol for all classes. Every column "
             "trains a classifier and needs at least two symbols."
         )
     hint = "Every column trains a binary classifier and needs both a +1 and a -1."
     if not (matrix == -1).any():
         hint += " The matrix has no -1 at all: for a 0/1 matrix m, pass 2 * m - 1."
-    raise InvalidCodebookError(f"{which} {'lack' if plural else 'lacks'} a +1 or a -1. {hint}")
+    raise InvalidCodebookError(f"{which} {'lack' if several else 'lacks'} a +1 or a -1. {hint}")
 
 
 def _check_rows(matrix: Entries, n_symbols: int) -> None:
@@ -334,9 +334,9 @@ def _check_repeats(matrix: Entries, n_symbols: int) -> None:
             likeness = other if n_symbols == 2 else f"{likeness} with other symbols"
         pairs.append(f"{j} ({likeness})")
     more = f" and {repeated.size - 5} more" if repeated.size > 5 else ""
-    plural = "s" if repeated.size > 1 else ""
+    which = "Columns" if repeated.size > 1 else "Column"
     raise InvalidCodebookError(
-        f"Column{plural} {', '.join(pairs)}{more} would train the same classifier again. "
+        f"{which} {', '.join(pairs)}{more} would train the same classifier again. "
         "Remove them, or pass allow_repeated_columns=True."
     )
 

@@ -355,7 +355,7 @@ def walk_columns(  # noqa: PLR0917  # numba takes arguments by position
     when there is no room for more.
     """
     n_columns = columns.sizes.shape[0]
-    found = 0
+    n_keys = 0
     for _ in range(n_moves):
         c = int(uniform(stream) * n_columns)
         g = of_columns[c]
@@ -374,11 +374,11 @@ def walk_columns(  # noqa: PLR0917  # numba takes arguments by position
         key = 0
         for orbit in range(distances.lacks.shape[0]):
             key += distances.lacks[orbit] * factors[orbit]
-        keys[found] = key
-        found += 1
-        if found == keys.shape[0]:
+        keys[n_keys] = key
+        n_keys += 1
+        if n_keys == keys.shape[0]:
             break
-    return found
+    return n_keys
 
 
 @njit

@@ -198,12 +198,8 @@ def _dimension(n_rows: int, n_columns: int, n_symbols: int, order: int) -> int |
 @lru_cache(maxsize=32)
 def _hyperplane(order: int, dimension: int) -> Bools:
     """Which points, in the cycle, lie in one hyperplane: those whose trace is 0."""
-    parts = prime_power(order)
-    if parts is None:
-        raise ValueError("fields have prime powers of elements")
-    p, degree = parts
-    field = galois_field(order**dimension)
-    size = order**dimension - 1
+    p, degree = _characteristic(order)
+    field, size = galois_field(order**dimension), order**dimension - 1
     n_points = size // (order - 1)
     logs = np.arange(n_points)
     total = np.zeros(n_points, dtype=np.int64)
@@ -212,6 +208,14 @@ def _hyperplane(order: int, dimension: int) -> Bools:
         total = _add(total, field.powers[logs * order**i % size], p, degree * dimension)
     zero: Bools = total == 0
     return zero
+
+
+def _characteristic(order: int) -> tuple[int, int]:
+    """The prime that a field's order is a power of, and the exponent."""
+    parts = prime_power(order)
+    if parts is None:
+        raise ValueError("fields have prime powers of elements")
+    return parts
 
 
 def _add(left: Ints, right: Ints, p: int, n_digits: int) -> Ints:
@@ -232,12 +236,8 @@ def linear_words(order: int, dimension: int, points: Ints) -> Ints:
     >>> words.shape, int((words[1:] != words[0]).sum(axis=1).min())
     ((9, 4), 3)
     """
-    parts = prime_power(order)
-    if parts is None:
-        raise ValueError("fields have prime powers of elements")
-    p, degree = parts
-    field = galois_field(order**dimension)
-    size = order**dimension - 1
+    p, degree = _characteristic(order)
+    field, size = galois_field(order**dimension), order**dimension - 1
     # The trace of x y for all x: GF(q) in the large field is 0 and powers of one element.
     names = np.zeros(order**dimension, dtype=np.int64)
     names[field.powers[np.arange(order - 1) * (size // (order - 1))]] = np.arange(1, order)
@@ -303,7 +303,7 @@ def _symmetries(n: int, order: int) -> list[Ints]:
     parts = prime_power(order)
     p = parts[0] if parts else order
     places = np.arange(n)
-    found: dict[bytes, Ints] = {}
+    orbits: dict[bytes, Ints] = {}
     for step in (s for s in range(1, n + 1) if n % s == 0):
         multiplier = p % n
         seen = {1 % n}
@@ -321,8 +321,8 @@ def _symmetries(n: int, order: int) -> list[Ints]:
                 least = np.minimum(least, image)
             labels = np.unique(least, return_inverse=True)[1]
             if labels.max() > 0:
-                found.setdefault(labels.tobytes(), labels)
-    return sorted(found.values(), key=lambda labels: int(labels.max()))
+                orbits.setdefault(labels.tobytes(), labels)
+    return sorted(orbits.values(), key=lambda labels: int(labels.max()))
 
 
 def _choose(  # noqa: PLR0917

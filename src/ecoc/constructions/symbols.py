@@ -403,7 +403,7 @@ class _Workshop:
 
     def _symmetries(self, k: int, length: int, distance: int) -> list[_Try]:
         """The symmetries whose averaging bound leaves room, the most promising first."""
-        found = {}
+        trials = {}
         for rows in self._row_numbers(k, length, distance):
             far = rows > k + _MAX_SPARE_ROWS
             for n in range(length, length + (0 if far else _MAX_SPARE_COLUMNS) + 1):
@@ -424,8 +424,8 @@ class _Workshop:
                             # What averaging leaves over, per pair: the more, the easier.
                             slack = (separated - wanted) / comb(rows, 2)
                             value = slack + _WORTH * min(rotation.size, _LARGE)
-                            found[rotation, kinds] = _Try(value, rotation, kinds)
-        return sorted(found.values(), key=lambda trial: -trial.value)
+                            trials[rotation, kinds] = _Try(value, rotation, kinds)
+        return sorted(trials.values(), key=lambda trial: -trial.value)
 
     def _row_numbers(self, k: int, length: int, distance: int) -> list[int]:
         """Some rows more, and the most for which averaging allows the distance."""
@@ -553,12 +553,12 @@ def _plain(k: int, length: int) -> _Try:
 @lru_cache(maxsize=64)
 def _rotations(rows: int, *, tight: bool) -> tuple[Rotation, ...]:
     """Symmetries of so many rows; where there is little room, those with a multiplier too."""
-    found = []
+    rotations = []
     for order in range(2, rows + 1):
         fixed = rows % order
         if fixed > _MAX_FIXED:
             continue
-        found.append(Rotation(rows, order, fixed))
+        rotations.append(Rotation(rows, order, fixed))
         if not tight or rows - fixed > _MAX_CYCLES * order:
             continue
         groups = set()
@@ -568,14 +568,14 @@ def _rotations(rows: int, *, tight: bool) -> tuple[Rotation, ...]:
                 factors = frozenset(rotation.factors)
                 if len(factors) <= _MAX_FACTORS and factors not in groups:
                     groups.add(factors)
-                    found.append(rotation)
-    return tuple(found)
+                    rotations.append(rotation)
+    return tuple(rotations)
 
 
 @lru_cache(maxsize=1024)
 def _all_kinds(rotation: Rotation, q: int) -> tuple[tuple[Kind, int], ...]:
     """All kinds of columns that a symmetry has, with how many pairs a balanced one separates."""
-    found = []
+    kinds = []
     subgroups = [(n, 1) for n in range(1, rotation.order + 1) if rotation.order % n == 0]
     factors = rotation.factors
     subgroups += [
@@ -589,8 +589,8 @@ def _all_kinds(rotation: Rotation, q: int) -> tuple[tuple[Kind, int], ...]:
                 kind = Kind(order, cycle, n_cycles, factor)
                 dealt = kind.balanced(rotation, q)
                 if dealt is not None:
-                    found.append((kind, dealt[1]))
-    return tuple(found)
+                    kinds.append((kind, dealt[1]))
+    return tuple(kinds)
 
 
 def least_distance(matrix: Ints) -> int:

@@ -354,8 +354,8 @@ def match_halves(
     counts = _orbits(rotation, False)[1]
     dealt = [kind.balanced(rotation, n_symbols) for kind in kinds]
     separated = [
-        rotation.size // kind.order * found[1] if found else 0
-        for kind, found in zip(kinds, dealt, strict=True)
+        rotation.size // kind.order * deal[1] if deal else 0
+        for kind, deal in zip(kinds, dealt, strict=True)
     ]
     extras = _extras(counts, sum(separated) - distance * comb(rotation.n_rows, 2))
     if len(kinds) < 2 or not extras:
@@ -398,12 +398,12 @@ def match_halves(
 
 def _pairs(keys: Ints, others: Ints, sums: Ints) -> list[tuple[int, int]]:
     """Some places of keys that add up to one of the sums."""
-    order, found = np.argsort(others, kind="stable"), []
+    order, pairs = np.argsort(others, kind="stable"), []
     for total in sums if others.size else ():
         at = np.minimum(np.searchsorted(others, total - keys, sorter=order), others.size - 1)
         hits = np.flatnonzero(others[order[at]] == total - keys)
-        found += [(int(i), int(order[at[i]])) for i in hits[:_MATCHES]]
-    return found[:_MATCHES]
+        pairs += [(int(i), int(order[at[i]])) for i in hits[:_MATCHES]]
+    return pairs[:_MATCHES]
 
 
 def _extras(counts: Ints, total: int) -> list[Ints]:
@@ -632,8 +632,8 @@ def anneal_differences(
 
     Examples
     --------
-    >>> found = anneal_differences(Rotation(6), 6, 3, 2, seed=0, n_moves=10**5, budget=Budget())
-    >>> np.bincount((found[0] - found[1]) % 3)
+    >>> rows = anneal_differences(Rotation(6), 6, 3, 2, seed=0, n_moves=10**5, budget=Budget())
+    >>> np.bincount((rows[0] - rows[1]) % 3)
     array([2, 2, 2])
     """
     rng = np.random.default_rng(seed)

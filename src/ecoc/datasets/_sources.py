@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._checks import counted
 from ecoc._files import MAX_BYTES, decode_text, gunzip, read_arrays, read_bytes
 from ecoc.datasets._specs import CIFAR10_WHOLE, Spec
 from ecoc.errors import FileFormatError
@@ -58,7 +59,8 @@ def make_table(
     for number, row in enumerate(rows, 1):
         if len(row) != width:
             raise FileFormatError(
-                f"{source}: row {number} has {len(row)} values, and {width} are expected."
+                f"{source}: row {number} has {counted(len(row), 'value')}, and {width} are "
+                "expected."
             )
     # A column of words becomes as many columns as it has levels: count the rows before that.
     if not names or not 0 < len(rows) <= 10 * spec.n_samples:

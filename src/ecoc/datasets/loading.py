@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import RandomState, check_choice, check_int, check_random_state
+from ecoc._checks import RandomState, check_choice, check_int, check_random_state, counted
 from ecoc.datasets._sources import (
     EncodedTable,
     check_table,
@@ -123,7 +123,8 @@ class Dataset:
 
     def __repr__(self) -> str:
         return (
-            f"<Dataset {self.name!r}: {len(self.X)} samples, {self.X.shape[1]} features, "
+            f"<Dataset {self.name!r}: {counted(len(self.X), 'sample')}, "
+            f"{counted(self.X.shape[1], 'feature')}, "
             f"{len(self.classes)} classes>"
         )
 

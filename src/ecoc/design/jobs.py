@@ -84,7 +84,7 @@ class Answer:
     columns: Ints | None
 
     def stopped_by(self, reason: str | None) -> Answer:
-        """The same, with the reason for which the solver was asked to stop, if it was."""
+        """The answer with the reason for which the solver was asked to stop, if it was."""
         if reason is None or self.result.termination != "interrupted":
             return self
         return replace(self, result=replace(self.result, termination=reason))

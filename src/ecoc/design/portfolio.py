@@ -27,6 +27,7 @@ from ecoc._checks import (
     listing,
 )
 from ecoc._typing import Ints
+from ecoc._workers import shown_work
 from ecoc.bounds import best_bound, column_limit, separation_bound, target_bound
 from ecoc.codes import Codebook, Provenance, dense_random
 from ecoc.codes.columns import columns_to_matrix, matrix_to_columns
@@ -35,7 +36,7 @@ from ecoc.design.jobs import Answer, Job, solve_job
 from ecoc.design.problem import DesignProblem
 from ecoc.design.programs import check_size, job_size
 from ecoc.design.result import Certificate, Design, codebook_of
-from ecoc.design.run import DesignRun, as_float
+from ecoc.design.run import StagedRun, as_float
 from ecoc.design.search import sample_codebook, search_codebook
 from ecoc.design.solvers import ProgressPoint, Status
 from ecoc.design.solvers.base import resident_bytes
@@ -100,6 +101,7 @@ def design_codebook(
     random_state: RandomState = None,
     warm_start: Codebook | Design | None = None,
     progress: Callable[[ProgressPoint], object] | None = None,
+    verbose: int = 0,
 ) -> Design:
     """Design the best codebook for a problem, with a bound on what any codebook can reach.
 
@@ -138,6 +140,9 @@ def design_codebook(
         A solution to begin with; it must satisfy the problem.
     progress : callable, optional
         Called with a :class:`ProgressPoint` for each new incumbent or bound.
+    verbose : int, default=0
+        Tell on standard error which stage the design is at, with the best distance and bound
+        so far: on one line in a terminal, by a line now and then in a log or notebook.
 
     Returns
     -------
@@ -204,26 +209,27 @@ def design_codebook(
     seed = (check_seed(random_state) or 0) % (2**31 - 1)
     kind = Portfolio if problem.n_symbols == 2 else SymbolPortfolio
     run = kind(problem, seed, time_limit, memory_limit, progress)
-    try:
-        problem.check_feasible()
-        if isinstance(run, SymbolPortfolio):
-            run.check_size()
-        elif method == "integer-program":
-            check_size(problem, formulation or "ip3")
-        run.offer(start)
-        run.everything()
-        if method != "integer-program":
-            run.run_stages(method, solver)
-        elif run.over:
-            pass
-        elif isinstance(run, Portfolio):
-            run.integer_program(formulation or "ip3", solver, helped=False)
-        else:
-            run.integer_program(solver, helped=False)
-    except KeyboardInterrupt:
-        # Between two stages; within one the stage itself takes note of it.
-        run.note_cut("design", "interrupted")
-    return run.result()
+    with shown_work(run.standing, verbose=verbose):
+        try:
+            problem.check_feasible()
+            if isinstance(run, SymbolPortfolio):
+                run.check_size()
+            elif method == "integer-program":
+                check_size(problem, formulation or "ip3")
+            run.offer(start)
+            run.everything()
+            if method != "integer-program":
+                run.run_stages(method, solver)
+            elif run.over:
+                pass
+            elif isinstance(run, Portfolio):
+                run.integer_program(formulation or "ip3", solver, helped=False)
+            else:
+                run.integer_program(solver, helped=False)
+        except KeyboardInterrupt:
+            # Between two stages; within one the stage itself takes note of it.
+            run.note_cut("design", "interrupted")
+        return run.result()
 
 
 def _problem(n_classes: int | DesignProblem, **fields: Any) -> DesignProblem:
@@ -255,25 +261,11 @@ def _start(problem: DesignProblem, warm_start: Codebook | Design) -> Codebook:
     return codebook
 
 
-class Portfolio(DesignRun):
-    """The stages of a design and their order."""
+class Portfolio(StagedRun):
+    """The stages of a design with two symbols."""
 
-    def run_stages(self, method: str, solver: str) -> None:
-        """The stages in the order of their cost, until the best codebook meets the bound."""
-        if self.proved:
-            return
-        # Both take a moment, whatever the limit: no time at all still gives a codebook.
-        self.theory()
-        if self.codebook is None:
-            self.quick()
-        if not self.over and method in {"auto", "construction"}:
-            self.construct()
-        if not self.over and method == "search":
-            self.search()
-        if not self.over and method == "auto" and self.problem.n_classes <= MAX_SEARCHED_CLASSES:
-            self.short_search()
-        if not self.over and method == "auto" and self._program_fits():
-            self.short_program(solver)
+    def polish(self) -> None:
+        """Move columns apart where no distance was asked for, and balance them."""
         wants_separation = self.problem.min_column_distance is None and self.problem.maximises
         if wants_separation and not self.over_time:
             self.separate()
@@ -295,9 +287,9 @@ class Portfolio(DesignRun):
             if self.objective is not None:
                 self.tighten(Certificate("exhaustive", self.objective, {}))
         if count < problem.n_columns:
+            columns_exist = counted(count, "admissible column exists", "admissible columns exist")
             self.notes.append(
-                f"Only {count} admissible columns exist where {problem.n_columns} are allowed; "
-                "all of them are used."
+                f"Only {columns_exist} where {problem.n_columns} are allowed; all of them are used."
             )
 
     def theory(self) -> None:
@@ -374,6 +366,8 @@ class Portfolio(DesignRun):
 
     def short_search(self) -> None:
         """Search, but leave most of the time to the integer program."""
+        if self.problem.n_classes > MAX_SEARCHED_CLASSES:
+            return
         left = self.left()
         self.search(
             None if left is None else 0.4 * left,
@@ -442,11 +436,11 @@ class Portfolio(DesignRun):
         packing = column_limit(problem)
         return max(1, exist if packing is None else min(exist, int(packing["size"])))
 
-    def _program_fits(self) -> bool:
+    def program_fits(self) -> bool:
+        """Whether IP3 fits in memory."""
         try:
             check_size(self.problem, "ip3")
         except TooLargeError:
-            self.notes.append("The integer program would be too large and was not tried.")
             return False
         return True
 

@@ -21,6 +21,7 @@ from ecoc._checks import (
     check_int,
     check_matrix,
     check_number,
+    counted,
     exact,
     listing,
 )
@@ -224,7 +225,10 @@ class DesignProblem:
             return [f"it has {codebook.n_classes} classes where {self.n_classes} are asked for"]
         wrong = []
         if codebook.n_columns > self.n_columns:
-            wrong.append(f"it has {codebook.n_columns} columns where {self.n_columns} are allowed")
+            wrong.append(
+                f"it has {counted(codebook.n_columns, 'column')} where "
+                f"{counted(self.n_columns, 'is', 'are')} allowed"
+            )
         if codebook.n_symbols != self.n_symbols:
             wanted = "two" if self.n_symbols == 2 else self.n_symbols
             return [*wrong, f"it has {codebook.n_symbols} symbols where {wanted} are asked for"]
@@ -357,9 +361,14 @@ class DesignProblem:
         ]
         if pairs:
             count = sum(column_counts_by_weight(sizes, limit))
+            share = f"max_imbalance={self.max_imbalance:g}"
+            columns = counted(
+                count,
+                f"column that {share} admits never tells",
+                f"columns that {share} admits never tell",
+            )
             raise InfeasibleError(
-                f"The {count} columns that max_imbalance={self.max_imbalance:g} admits never "
-                f"tell classes {listing(pairs)} apart. Ask for a larger max_imbalance."
+                f"The {columns} classes {listing(pairs)} apart. Ask for a larger max_imbalance."
             )
 
     # ----------------------------------------------------------------- plain

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ecoc._checks import (
     Exact,
     check_choice,
+    counted,
     exact,
     exact_from_plain,
     exact_text,
@@ -42,13 +43,28 @@ if TYPE_CHECKING:
     from ecoc.design.programs import Formulation
     from ecoc.design.solvers import SolverResult
 
-__all__ = ["KINDS", "Certificate", "Design", "Stage", "codebook_of", "design_from_solution"]
+__all__ = [
+    "KINDS",
+    "OUT_OF_WORK",
+    "Certificate",
+    "Design",
+    "Stage",
+    "codebook_of",
+    "design_from_solution",
+]
 
 
 KINDS = ("theory", "exhaustive", "solver", "two-solvers")
 
 PROVED = "proved"
 """The termination of a solver that calls its solution optimal."""
+
+OUT_OF_WORK = (
+    "The integer program stopped at the limit of its work; a time limit (--time-limit SECONDS) "
+    "lets it go on."
+)
+"""The note of a design that no limit of the user's ended; in files without seconds, so that a
+seed always gives the same bytes."""
 
 _SOLVER_FACTS = {
     "solver": str,
@@ -233,7 +249,8 @@ class Certificate:
         else:
             missing = len(problem.candidates) - codebook.n_columns
         if missing:
-            return [f"{missing} admissible columns are not used, so nothing is proved"]
+            columns = counted(missing, "admissible column is", "admissible columns are")
+            return [f"{columns} not used, so nothing is proved"]
         if self.bound != problem.objective_of(codebook):
             return [f"the bound {exact_text(self.bound)} is not the distance of all columns"]
         return []
@@ -415,6 +432,14 @@ class Design:
         least, most = self.codebook.min_column_distance(), self.separation_certificate.bound
         return f"; columns {least or 0:g} apart, at most {exact_text(most)} possible"
 
+    @property
+    def told_notes(self) -> tuple[str, ...]:
+        """The notes as people are told them, with seconds that differ from run to run."""
+        worked = [stage.seconds for stage in self.stages if "work limit" in stage.note]
+        after = f"after {worked[-1]:.0f} s, at the limit" if worked else "at the limit"
+        told = OUT_OF_WORK.replace("at the limit", after)
+        return tuple(told if note == OUT_OF_WORK else note for note in self.notes)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the codebook with its certificate to a ``.json`` or ``.npz`` file."""
         if self.codebook is None:
@@ -443,14 +468,14 @@ class Design:
         return f"<Design: {self.codebook!r}, {self.verdict}>"
 
     def __str__(self) -> str:
-        notes = "".join(f"\nnote: {printable(note)}" for note in self.notes)
+        notes = "".join(f"\nnote: {printable(note)}" for note in self.told_notes)
         return f"{self.codebook}\n\n{self.verdict}{notes}"
 
     def _repr_html_(self) -> str:
         from html import escape
 
         picture = "" if self.codebook is None else self.codebook._repr_html_()
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.told_notes)
         listed = f"<ul>{notes}</ul>" if notes else ""
         return f"<p><strong>{escape(self.verdict)}</strong></p>{listed}{picture}"
 

@@ -7,6 +7,7 @@ and believes no solver.
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,17 +17,17 @@ from math import ceil, floor
 from ecoc._checks import Exact, counted, exact
 from ecoc.codes import Codebook
 from ecoc.design.problem import DesignProblem
-from ecoc.design.result import Certificate, Design, Stage
+from ecoc.design.result import OUT_OF_WORK, Certificate, Design, Stage
 from ecoc.design.solvers import ProgressPoint, SolverResult, Status
 from ecoc.errors import SolverError
 
-__all__ = ["OUT_OF_WORK", "DesignRun", "as_float"]
+__all__ = ["DesignRun", "StagedRun", "as_float"]
 
-OUT_OF_WORK = (
-    "The integer program stopped at the limit of its work; a time limit (--time-limit SECONDS) "
-    "lets it go on."
+_TOO_LARGE = (
+    "The integer program would be too large and was not tried; --method search with "
+    "--time-limit SECONDS searches longer."
 )
-"""The note of a design that no limit of the user's ended."""
+"""The note of a design that ends with the work of a search."""
 
 SOLVER_SLACK = 1e-6
 """The share of an objective, or of 1, by which a solver's floating point may be wrong."""
@@ -53,6 +54,7 @@ class DesignRun:
     out_of_work: bool = False
     judging_seconds: float = 0.0
     began: float = field(default_factory=time.monotonic)
+    at: str = "design"
 
     @property
     def bound(self) -> Exact | None:
@@ -135,6 +137,7 @@ class DesignRun:
         """Time a stage and keep the remarks made in it; Ctrl-C ends it and the run."""
         start = time.monotonic()
         remarks: list[str] = []
+        self.at = name
         try:
             yield remarks
         except KeyboardInterrupt:
@@ -151,6 +154,16 @@ class DesignRun:
                 "; ".join(remarks),
             )
         )
+
+    def standing(self) -> str:
+        """Which stage the run is at, and the best codebook and bound so far, in a few words."""
+        point = self.history[-1] if self.history else ProgressPoint(0, None, None)
+        best, bound = (
+            "none" if value is None else f"{value:g}" for value in (point.incumbent, point.bound)
+        )
+        gap = f", gap {100 * point.gap:.1f} %" if point.gap else ""
+        nodes = f", {counted(point.n_nodes, 'node')}" if point.n_nodes else ""
+        return f"{self.at}: best {best}, bound {bound}{gap}{nodes}"
 
     def note_cut(self, stage: str, reason: str) -> None:
         """Say which stage a limit or Ctrl-C came in, if it is the first one."""
@@ -172,10 +185,8 @@ class DesignRun:
             status = Status.OPTIMAL if self.proved else Status.FEASIBLE
             if self.codebook.n_columns < self.problem.n_columns and not self.notes:
                 used, allowed = self.codebook.n_columns, self.problem.n_columns
-                verb = "is" if used == 1 else "are"
-                self.notes.append(
-                    f"{counted(used, 'column')} {verb} used where {allowed} are allowed."
-                )
+                columns = counted(used, "column is", "columns are")
+                self.notes.append(f"{columns} used where {allowed} are allowed.")
         if self.cut is not None:
             self.notes.append(self.cut)
         if self.out_of_work and status is not Status.OPTIMAL:
@@ -249,6 +260,67 @@ class DesignRun:
                 self.progress(merged)
 
         return report
+
+
+class StagedRun(DesignRun, ABC):
+    """A design in the making with its stages in the order of their cost."""
+
+    def run_stages(self, method: str, solver: str) -> None:
+        """Run the stages of a method until the best codebook meets the bound."""
+        if self.proved:
+            return
+        # Both take a moment, whatever the limit: no time at all still gives a codebook.
+        self.theory()
+        if self.codebook is None:
+            self.quick()
+        if not self.over and method in {"auto", "construction"}:
+            self.construct()
+        if not self.over and method == "search":
+            self.search()
+        if not self.over and method == "auto":
+            self.short_search()
+        if not self.over and method == "auto":
+            if self.program_fits():
+                self.short_program(solver)
+            else:
+                self.notes.append(_TOO_LARGE)
+        self.polish()
+
+    @abstractmethod
+    def everything(self) -> None:
+        """Use every column where they are few enough."""
+
+    @abstractmethod
+    def theory(self) -> None:
+        """Bound the objective by coding theory."""
+
+    @abstractmethod
+    def quick(self) -> None:
+        """Have some codebook as soon as possible, for whoever interrupts."""
+
+    @abstractmethod
+    def construct(self) -> None:
+        """Take the best codebook that algebra offers."""
+
+    @abstractmethod
+    def search(self) -> None:
+        """Search by annealing, as long as there is time."""
+
+    @abstractmethod
+    def short_search(self) -> None:
+        """Search, but leave most of the time to the integer program."""
+
+    @abstractmethod
+    def program_fits(self) -> bool:
+        """Whether the integer program is small enough to be solved."""
+
+    @abstractmethod
+    def short_program(self, solver: str) -> None:
+        """Solve the integer program with no more work than is worth it."""
+
+    @abstractmethod
+    def polish(self) -> None:
+        """Improve on what is second to the objective, where there is time."""
 
 
 def as_float(value: Exact | None) -> float | None:

@@ -214,8 +214,8 @@ def search_codebook(
     Examples
     --------
     >>> problem = DesignProblem(8, 16, min_column_distance=2)
-    >>> found = search_codebook(problem, bound=8, random_state=0)
-    >>> found.objective, found.codebook.min_row_distance
+    >>> result = search_codebook(problem, bound=8, random_state=0)
+    >>> result.objective, result.codebook.min_row_distance
     (8, 8)
     """
     check_int("n_starts", n_starts, minimum=1)

@@ -22,7 +22,7 @@ from ecoc.design.programs.partitions import (
     build_partition_program,
 )
 from ecoc.design.result import Certificate, n_partitions
-from ecoc.design.run import DesignRun, as_float
+from ecoc.design.run import StagedRun, as_float
 from ecoc.design.symbol_search import search_symbols, separate_columns
 from ecoc.errors import InfeasibleError, InvalidCodebookError, TooLargeError
 
@@ -51,22 +51,19 @@ _DRAWS = 30
 _MAX_REFUSED = 2_000
 
 
-class SymbolPortfolio(DesignRun):
-    """The stages of a design with more than two symbols, and their order."""
+class SymbolPortfolio(StagedRun):
+    """The stages of a design with more than two symbols."""
 
-    def run_stages(self, method: str, solver: str) -> None:
-        """The stages in the order of their cost, until the best codebook meets the bound."""
-        if self.proved:
-            return
-        self.theory()
-        if self.codebook is None:
-            self.quick()
-        if not self.over and method in {"auto", "construction"}:
-            self.construct()
-        if not self.over and method in {"auto", "search"}:
-            self.search(None if method == "search" else _SEARCH_WORK)
-        if not self.over and method == "auto" and self._program_fits():
-            self.integer_program(solver)
+    def short_search(self) -> None:
+        """Search, with no more work than is worth it."""
+        self.search(_SEARCH_WORK)
+
+    def short_program(self, solver: str) -> None:
+        """Solve the integer program with what is known."""
+        self.integer_program(solver)
+
+    def polish(self) -> None:
+        """Move columns apart where no distance was asked for."""
         if self.problem.min_column_distance is None and not self.over_time:
             self.separate()
 
@@ -161,7 +158,7 @@ class SymbolPortfolio(DesignRun):
             kept = self._offer_separated(code.matrix, code.method)
             said.append(f"{code.method}, {code.distance}{'' if kept else ', not kept'}")
 
-    def search(self, work: float | None) -> None:
+    def search(self, work: float | None = None) -> None:
         """Search by annealing."""
         with self.stage("search") as said:
             if not self._ready(said):
@@ -199,7 +196,8 @@ class SymbolPortfolio(DesignRun):
             said.append("not compiled in time")
         return ready
 
-    def _program_fits(self) -> bool:
+    def program_fits(self) -> bool:
+        """Whether there are few enough partitions for the integer program."""
         k, q = self.problem.n_classes, self.problem.n_symbols
         return k <= 12 and n_partitions(k, q) <= _MAX_PROGRAM_PARTITIONS
 
@@ -248,7 +246,7 @@ class SymbolPortfolio(DesignRun):
     def _program(self, *, helped: bool) -> PartitionProgram:
         problem = self.problem
         k, q = problem.n_classes, problem.n_symbols
-        if not self._program_fits():
+        if not self.program_fits():
             raise TooLargeError(
                 f"{k} classes have {n_partitions(k, q):,} partitions into at most {q} groups, more "
                 f"than the {_MAX_PROGRAM_PARTITIONS:,} that the integer program takes."

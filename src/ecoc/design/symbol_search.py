@@ -112,7 +112,7 @@ def search_symbols(
     for goal in range(top, max(reached, at_least - 1), -1):
         if goal <= reached:
             break
-        found = None
+        solution = None
         for number in range(n_starts):
             if budget.is_spent:
                 break
@@ -130,14 +130,14 @@ def search_symbols(
             if not has_different_columns(matrix):
                 continue
             if not energy:
-                found = matrix
+                solution = matrix
                 break
             # A near miss is better than nothing where the time is over.
             near = least_distance(matrix)
             if near > max(reached, at_least - 1):
                 best, reached = matrix, near
-        if found is not None:
-            best, reached = found, goal
+        if solution is not None:
+            best, reached = solution, goal
             break
     if best is not None:
         reached = least_distance(best)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import check_choice, check_int, require
+from ecoc._checks import check_choice, check_int, counted, require
 from ecoc._typing import Ints, Ints32
 from ecoc.codes.columns import MAX_CLASSES, Dichotomies
 from ecoc.errors import InvalidInputError, TooLargeError
@@ -157,7 +157,7 @@ class ConflictGraph:
         return {item.name: getattr(self, item.name) for item in fields(self)}
 
     def __repr__(self) -> str:
-        which = "" if self.columns is None else f", {self.n_vertices} columns"
+        which = "" if self.columns is None else f", {counted(self.n_vertices, 'column')}"
         return (
             f"ConflictGraph(k={self.n_classes}, rho={self.min_column_distance}, "
             f"{self.separation}{which})"
@@ -396,7 +396,10 @@ class Graph:
             object.__setattr__(self, name, view)
 
     def __repr__(self) -> str:
-        return f"Graph({self.n_vertices} vertices, {self.n_edges} edges)"
+        return (
+            f"Graph({counted(self.n_vertices, 'vertex', 'vertices')}, "
+            f"{counted(self.n_edges, 'edge')})"
+        )
 
     @classmethod
     def from_edges(cls, n_vertices: int, edges: npt.ArrayLike) -> Graph:

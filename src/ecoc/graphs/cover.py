@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import check_choice
+from ecoc._checks import check_choice, counted
 from ecoc.errors import InvalidInputError
 from ecoc.graphs.conflict import MAX_GRAPH_BYTES, AnyGraph
 
@@ -77,7 +77,9 @@ class CliqueCover:
 
     def __getitem__(self, clique: int) -> npt.NDArray[np.int32]:
         if not -len(self) <= clique < len(self):
-            raise IndexError(f"the cover has {len(self)} cliques, none with the index {clique}.")
+            raise IndexError(
+                f"the cover has {counted(len(self), 'clique')}, none with the index {clique}."
+            )
         clique %= len(self)
         return self.members[self.indptr[clique] : self.indptr[clique + 1]]
 
@@ -98,7 +100,9 @@ class CliqueCover:
         return hash((self.n_vertices, self.n_cliques, self.members.size))
 
     def __repr__(self) -> str:
-        return f"CliqueCover({self.n_cliques} cliques of {self.n_vertices} vertices, {self.method})"
+        cliques = counted(self.n_cliques, "clique")
+        vertices = counted(self.n_vertices, "vertex", "vertices")
+        return f"CliqueCover({cliques} of {vertices}, {self.method})"
 
 
 COVER_METHODS = ("structured", "greedy", "partitioned")

@@ -331,24 +331,24 @@ def _extend(arcs: Arcs, indptr: Ints, members: Ints32) -> Cliques:
 
 
 @njit
-def _common_neighbours(arcs: Arcs, clique: Ints32, found: Ints32) -> int:
-    """Write the vertices adjacent to all members to `found`, and count them."""
+def _common_neighbours(arcs: Arcs, clique: Ints32, common: Ints32) -> int:
+    """Write the vertices adjacent to all members to `common`, and count them."""
     fewest = clique[0]
     for v in clique:
         if arcs.indptr[v + 1] - arcs.indptr[v] < arcs.indptr[fewest + 1] - arcs.indptr[fewest]:
             fewest = v
-    n_found = int(arcs.indptr[fewest + 1] - arcs.indptr[fewest])
-    found[:n_found] = arcs.indices[arcs.indptr[fewest] : arcs.indptr[fewest + 1]]
+    n_common = int(arcs.indptr[fewest + 1] - arcs.indptr[fewest])
+    common[:n_common] = arcs.indices[arcs.indptr[fewest] : arcs.indptr[fewest + 1]]
     for v in clique:
         if v == fewest:
             continue
         kept = 0
-        for w in found[:n_found]:
+        for w in common[:n_common]:
             if find_arc(arcs, v, w) >= 0:
-                found[kept] = w
+                common[kept] = w
                 kept += 1
-        n_found = kept
-    return n_found
+        n_common = kept
+    return n_common
 
 
 @njit

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import RandomState, check_int, check_random_state
+from ecoc._checks import RandomState, check_int, check_random_state, counted
 from ecoc._numba import njit
 from ecoc._typing import Ints, Ints32
 from ecoc.graphs.conflict import MAX_GRAPH_BYTES, AnyGraph, ConflictGraph
@@ -63,7 +63,7 @@ class _Cliques(NamedTuple):
 
 @dataclass(frozen=True)
 class CoverVerification:
-    """What :func:`verify_cover` found.
+    """Whether a cover is one, as :func:`verify_cover` found, and what is wrong with it.
 
     Attributes
     ----------
@@ -96,7 +96,10 @@ class CoverVerification:
 
     def __str__(self) -> str:
         if self.verified:
-            return f"verified ({self.method}: {self.n_edges:,} edges, {self.n_cliques:,} cliques)"
+            edges = counted(self.n_edges, "edge", form=",")
+            return (
+                f"verified ({self.method}: {edges}, {counted(self.n_cliques, 'clique', form=',')})"
+            )
         if self.malformed is not None:
             return f"not a cover: {self.malformed}"
         if self.non_clique is not None:

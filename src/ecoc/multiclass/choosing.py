@@ -114,6 +114,7 @@ def choose_codebook(
     max_classes: int | None = None,
     random_state: RandomState = None,
     data: tuple[Any, npt.NDArray[np.intp]] | None = None,
+    verbose: int = 0,
 ) -> Choice:
     """Find the codebook that is meant.
 
@@ -139,6 +140,8 @@ def choose_codebook(
         The seed, for codes that need randomness.
     data : tuple of X and targets, optional
         The training data, for ``"similarity"``.
+    verbose : int, default=0
+        Tell where a design stands while it is made.
 
     Examples
     --------
@@ -178,6 +181,7 @@ def choose_codebook(
             n_columns=n_columns,
             seed=check_seed(random_state),
             data=data,
+            verbose=verbose,
         )
     else:
         given, source = _given(codebook, n_symbols)
@@ -370,19 +374,20 @@ def _named(
     n_columns: int | None,
     seed: int | None,
     data: tuple[Any, npt.NDArray[np.intp]] | None,
+    verbose: int,
 ) -> Choice:
     if k == 2:
         return Choice(make_code("one-vs-rest", 2), "two classes have only one column")
     if alphabet.n_symbols > 2:
-        return _of_symbols(name, k, alphabet, n_columns, seed)
+        return _of_symbols(name, k, alphabet, n_columns=n_columns, seed=seed, verbose=verbose)
     reason = "asked for by name"
     if name == "auto":
         name, reason = _automatic(k, estimator, n_columns)
     if name == "optimal":
-        code, verdict = _optimal(k, _length(k, n_columns), seed)
+        code, verdict = _optimal(k, _length(k, n_columns), seed, verbose=verbose)
         return Choice(code, f"optimal code, {reason}; {verdict}")
     if name == "similarity":
-        return _similarity(k, _length(k, n_columns), seed, data)
+        return _similarity(k, _length(k, n_columns), seed, data, verbose)
     length = None
     if name == "dense-random" or (name == "sparse-random" and n_columns is not None):
         length = _length(k, n_columns)
@@ -393,7 +398,7 @@ def _named(
 
 
 def _of_symbols(
-    name: str, k: int, alphabet: _Alphabet, n_columns: int | None, seed: int | None
+    name: str, k: int, alphabet: _Alphabet, *, n_columns: int | None, seed: int | None, verbose: int
 ) -> Choice:
     q = alphabet.n_symbols
     because = f"{q} symbols" + (f", because {alphabet.reason}" if alphabet.reason else "")
@@ -409,7 +414,7 @@ def _of_symbols(
         length = min(wanted, most_balanced_columns(k, q))
         code = make_code(name, k, length, n_symbols=q, random_state=seed)
         return Choice(code, f"balanced-random code, {because}")
-    code, verdict = _optimal(k, wanted, seed, q)
+    code, verdict = _optimal(k, wanted, seed, q, verbose=verbose)
     return Choice(code, f"optimal code, {because}; {verdict}")
 
 
@@ -438,9 +443,11 @@ def _most_columns(k: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def _optimal(k: int, n_columns: int, seed: int | None, n_symbols: int = 2) -> tuple[Codebook, str]:
+def _optimal(
+    k: int, n_columns: int, seed: int | None, n_symbols: int = 2, *, verbose: int = 0
+) -> tuple[Codebook, str]:
     # Cross-validation asks for the same code again and again.
-    design = design_codebook(k, n_columns, n_symbols=n_symbols, random_state=seed)
+    design = design_codebook(k, n_columns, n_symbols=n_symbols, random_state=seed, verbose=verbose)
     return _codebook_of(design), design.verdict
 
 
@@ -449,6 +456,7 @@ def _similarity(
     n_columns: int,
     seed: int | None,
     data: tuple[Any, npt.NDArray[np.intp]] | None,
+    verbose: int,
 ) -> Choice:
     from ecoc.design import assign_codewords, class_similarity, target_distances
 
@@ -459,7 +467,7 @@ def _similarity(
         )
     similarity = class_similarity(*data, random_state=seed)
     if k > _MAX_TARGET_CLASSES:
-        code, _ = _optimal(k, n_columns, seed)
+        code, _ = _optimal(k, n_columns, seed, verbose=verbose)
         placed = assign_codewords(code, similarity, random_state=seed)
         return Choice(placed, "optimal code, similar classes on near codewords, asked for by name")
     design = design_codebook(
@@ -469,6 +477,7 @@ def _similarity(
         target_distances=target_distances(similarity, n_columns),
         random_state=seed,
         method="auto" if k <= _MAX_PROVED_TARGET_CLASSES else "search",
+        verbose=verbose,
     )
     return Choice(
         _codebook_of(design).relabel(None),
@@ -479,17 +488,17 @@ def _similarity(
 # -------------------------------------------------------------- given as such
 
 
-def _given(codebook: object, n_symbols: int | str | None) -> tuple[Codebook, str]:
-    found, source = _found(codebook, n_symbols)
-    if isinstance(n_symbols, int) and found.n_symbols != n_symbols:
+def _given(given: object, n_symbols: int | str | None) -> tuple[Codebook, str]:
+    codebook, source = _codebook_and_source(given, n_symbols)
+    if isinstance(n_symbols, int) and codebook.n_symbols != n_symbols:
         raise InvalidInputError(
-            f"n_symbols must be that of the codebook, {found.n_symbols}, not {n_symbols}; leave "
+            f"n_symbols must be that of the codebook, {codebook.n_symbols}, not {n_symbols}; leave "
             "it out where a codebook is given."
         )
-    return found, source
+    return codebook, source
 
 
-def _found(codebook: object, n_symbols: int | str | None) -> tuple[Codebook, str]:
+def _codebook_and_source(codebook: object, n_symbols: int | str | None) -> tuple[Codebook, str]:
     if isinstance(codebook, Codebook):
         return codebook, "the codebook given"
     if isinstance(codebook, Design):

@@ -51,7 +51,7 @@ from ecoc.multiclass.decoders.learned import Learned, softmax
 from ecoc.multiclass.decoders.names import decodes_symbols, make_decoder
 from ecoc.multiclass.decoders.probabilities import Coupling, Soft, normalise_rows
 
-__all__ = ["ECOCClassifier"]
+__all__ = ["ECOCClassifier", "SkopsFileMixin"]
 
 PROBABILITIES = ("auto", "coupling", "normalised")
 
@@ -80,7 +80,25 @@ def _learns_in_parts(classifier: ECOCClassifier) -> bool:
     )
 
 
-class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class SkopsFileMixin:
+    """Models that are written to files of skops."""
+
+    def save(self, path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> None:
+        """Write the fitted model to a ``.skops`` file; ``ecoc.load`` reads it.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        trusted : sequence of str
+            The full names of types from elsewhere that the model may have.
+        """
+        from ecoc.multiclass.files import save_model
+
+        save_model(self, path, trusted=trusted)
+
+
+class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     r"""Multiclass classification with an error-correcting output code.
 
     Each column of the codebook is a binary problem, some classes against some others, and a
@@ -432,6 +450,7 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             max_classes=self.max_classes,
             random_state=self._seed_,
             data=data,
+            verbose=self.verbose,
         )
         choice.report()
         self.classes_ = classes
@@ -644,20 +663,6 @@ class ECOCClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             check_int("reject_below", self.reject_below, minimum=0)
             if self.reject_label is None:
                 raise InvalidInputError("reject_label must be given with reject_below.")
-
-    def save(self, path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> None:
-        """Write the fitted classifier to a ``.skops`` file; ``ecoc.load`` reads it.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-        trusted : sequence of str
-            The full names of types from elsewhere that the classifier may have.
-        """
-        from ecoc.multiclass.files import save_model
-
-        save_model(self, path, trusted=trusted)
 
     def get_metadata_routing(self) -> MetadataRouter:
         """What the learner asks of metadata, for scikit-learn's routing."""

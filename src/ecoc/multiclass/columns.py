@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone, is_regressor
 
-from ecoc._checks import listing
+from ecoc._checks import counted, listing
 from ecoc._typing import Floats, Ints
 from ecoc._workers import in_parallel
 from ecoc.errors import InvalidInputError
@@ -541,7 +541,7 @@ def score_column(learner: Any, X: Any, method: ScoreMethod) -> Floats:
     if values.shape not in shapes:
         raise InvalidInputError(
             f"{method} must return an array of shape "
-            f"{' or '.join(map(str, shapes))} for {n} samples, not {values.shape}."
+            f"{' or '.join(map(str, shapes))} for {counted(n, 'sample')}, not {values.shape}."
         )
     if labels and not np.isin(values[~np.isnan(values)], (0, 1)).all():
         raise InvalidInputError("predict must return the labels 0 and 1 that it was trained on.")
@@ -598,8 +598,8 @@ def score_symbols(
     if method == "predict_proba":
         if values.shape != (n, len(seen)):
             raise InvalidInputError(
-                f"predict_proba must return an array of shape {(n, len(seen))} for {n} samples "
-                f"and {len(seen)} groups, not {values.shape}."
+                f"predict_proba must return an array of shape {(n, len(seen))} for "
+                f"{counted(n, 'sample')} and {counted(len(seen), 'group')}, not {values.shape}."
             )
         if (values < 0).any():
             raise InvalidInputError("predict_proba must not return negative probabilities.")
@@ -607,7 +607,8 @@ def score_symbols(
         return result
     if values.shape not in {(n,), (n, 1)}:
         raise InvalidInputError(
-            f"predict must return an array of shape {(n,)} for {n} samples, not {values.shape}."
+            f"predict must return an array of shape {(n,)} for {counted(n, 'sample')}, not "
+            f"{values.shape}."
         )
     labels = values.ravel()
     known = ~np.isnan(labels)

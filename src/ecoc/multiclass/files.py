@@ -21,7 +21,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ecoc._checks import listing
+from ecoc._checks import counted, listing
 from ecoc._files import check_destination, check_zip, read_bytes, write_atomically
 from ecoc.codes import Codebook, Provenance
 from ecoc.design import Design
@@ -446,7 +446,7 @@ def _checked(model: Any) -> Any:
     if classifier.codebook_.matrix.shape != expected:
         raise InvalidInputError(
             f"the codebook has shape {classifier.codebook_.matrix.shape}, and there are "
-            f"{expected[0]} classes and {expected[1]} learners"
+            f"{expected[0]} classes and {counted(expected[1], 'learner')}"
         )
     return model.renewed() if _is_around_pipeline(model) else model
 

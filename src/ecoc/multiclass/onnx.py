@@ -27,8 +27,10 @@ from ecoc.multiclass.decoders import (
 )
 from ecoc.multiclass.decoders.base import symbol_indicator
 from ecoc.multiclass.decoders.probabilities import (
+    _FLOOR,
     _LEAST,
     _PRIOR,
+    _SHARPNESS,
     _SMALLEST,
     _SMOOTHING,
     _SYMBOL_TOLERANCE,
@@ -44,7 +46,7 @@ OPSETS = {"": 18, "ai.onnx.ml": 5}
 
 _IR_VERSION = 10
 
-_MAX_STEPS, _TOLERANCE = 1000, 1e-6
+_MAX_STEPS, _TOLERANCE = 1000, 1e-9
 """What coupling has by default."""
 
 _Operand: TypeAlias = "Value | npt.NDArray[Any] | float"
@@ -673,7 +675,13 @@ def _coupled_symbols(r: Value, answers: Answers) -> Value:
     start = _normalised(equal * gains(equal, said, total)).maximum(_LEAST)
     state = [start, ones * _LONGEST_LEAP, ones * 1e300, ones * 0.0, everybody]
     dtypes = (*[np.float64] * 4, np.int64)
-    return graph.repeat(turn, state, dtypes, _MAX_STEPS // 2 + 1)[0]
+    p = graph.repeat(turn, state, dtypes, _MAX_STEPS // 2 + 1)[0]
+    shares = (p @ groups).maximum(np.finfo(float).tiny)
+    ratios = graph.op("Gather", r, used, axis=1) / shares
+    contradiction = (said * graph.op("Log", ratios)).sum().maximum(0.0) / answers.n_columns
+    power = _SHARPNESS * graph.op("Exp", -contradiction)
+    surer = _normalised(graph.op("Pow", p / p.max(), power))
+    return (1 - _FLOOR) * surer + _FLOOR / k
 
 
 def _start(r: Value, n_classes: int) -> tuple[Value, Value]:

@@ -235,6 +235,7 @@ class ECOCNetworkClassifier(NetworkEstimator):
             n_columns=self.n_columns,
             random_state=seed,
             data=(flat, data.targets),
+            verbose=self.verbose,
         )
         check_two_symbols(choice.codebook, "ECOCNetworkClassifier")
         if choice.absent_classes:

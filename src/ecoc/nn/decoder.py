@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from ecoc._checks import check_choice
+from ecoc._checks import check_choice, counted
 from ecoc.codes import Codebook
 from ecoc.codes.validation import as_entries, check_two_symbols
 from ecoc.errors import InvalidInputError
@@ -116,7 +116,10 @@ class CodeDecoder(nn.Module):
 
     def extra_repr(self) -> str:
         """Classes, columns and form, for printing."""
-        return f"{self.code.shape[0]} classes, {self.code.shape[1]} columns, {self.output!r}"
+        return (
+            f"{self.code.shape[0]} classes, {counted(self.code.shape[1], 'column')}, "
+            f"{self.output!r}"
+        )
 
 
 class CodeLoss(nn.Module):
@@ -166,7 +169,7 @@ class CodeLoss(nn.Module):
 
     def extra_repr(self) -> str:
         """Classes and columns, for printing."""
-        return f"{self.code.shape[0]} classes, {self.code.shape[1]} columns"
+        return f"{self.code.shape[0]} classes, {counted(self.code.shape[1], 'column')}"
 
 
 def _entries(codebook: Codebook | npt.ArrayLike, name: str) -> Tensor:

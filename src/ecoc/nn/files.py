@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from ecoc._checks import check_int, check_number
+from ecoc._checks import check_int, check_number, counted
 from ecoc.codes import Codebook
 from ecoc.codes.files import read_json, to_bytes
 from ecoc.errors import EcocError, FileFormatError, InvalidInputError
@@ -219,7 +219,9 @@ def _fill(model: Any, tensors: Mapping[str, Tensor]) -> None:
     """Give the model its networks; on the meta device they take no memory before they fit."""
     codebook = getattr(model, "codebook_", None)
     if codebook is not None and not model.shared_trunk and codebook.n_columns > len(tensors):
-        raise ValueError(f"{len(tensors)} weights for {codebook.n_columns} columns")
+        raise ValueError(
+            f"{counted(len(tensors), 'weight')} for {counted(codebook.n_columns, 'column')}"
+        )
     with torch.device("meta"):
         model._rebuild()
     expected = _weights(model)

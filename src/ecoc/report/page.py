@@ -169,8 +169,16 @@ def drawing(figure: Figure, caption: str, description: str = "") -> str:
         More for those who cannot see it.
     """
     import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     stream = io.StringIO()
+    FigureCanvasSVG(figure)
+    figure.set_dpi(72)
+    layout = figure.get_layout_engine()
+    if layout is not None:
+        # Saving would draw everything a second time to find it out.
+        layout.execute(figure)
+        figure.set_layout_engine("none")
     # Letters stay letters. Names inside differ by what they name, and by the drawing.
     with mpl.rc_context({"svg.hashsalt": f"ecoc {caption}", "svg.fonttype": "none"}):
         figure.savefig(stream, format="svg", metadata=dict.fromkeys(_NO_METADATA), transparent=True)
@@ -343,7 +351,7 @@ def design_page(design: Design) -> str:
         raise InvalidInputError("A design without a codebook has no page.")
     wanted = {key: value for key, value in design.problem.to_plain().items() if value is not None}
     wanted.pop("target_distances", None)
-    notes = "".join(f"<li>{escape(note)}</li>" for note in design.notes)
+    notes = "".join(f"<li>{escape(note)}</li>" for note in design.told_notes)
     proof = {} if design.certificate is None else design.certificate.facts
     from ecoc.design.verification import unverified
 

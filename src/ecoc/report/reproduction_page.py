@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from html import escape
 
-from ecoc._latex import booktabs, escaped
+from ecoc._checks import counted
+from ecoc._latex import escaped, text_table
 from ecoc.paper import VERDICTS, Finding, PaperTable, Record, Reproduction, paper_table
 from ecoc.paper.records import Results
 from ecoc.report.page import SORT_SCRIPT, drawing, facts_table, page, sortable_table
@@ -86,7 +87,7 @@ def reproduction_latex(records: Sequence[Record]) -> str:
         caption = escaped(f"{table.heading}. {table.caption}.")
         tables.append(
             f"\\begin{{table}}\n\\centering\n\\caption{{{caption}}}\n"
-            f"{booktabs([[escaped(cell) for cell in line] for line in lines])}\\end{{table}}\n"
+            f"{text_table(lines)}\\end{{table}}\n"
         )
     return "\n".join(tables)
 
@@ -190,7 +191,7 @@ def _lead(run: Reproduction) -> str:
     return (
         '<p class="lead">Every table and figure of S. Gupta and S. Amin, <cite>Integer '
         "Programming-based Error-Correcting Output Code Design for Robust Classification</cite> "
-        f"(2021), beside what this package measures: {len(run.measured)} cells "
+        f"(2021), beside what this package measures: {counted(len(run.measured), 'cell')} "
         f"({escape(told)}).{warning}</p>"
     )
 

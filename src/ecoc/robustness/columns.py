@@ -48,8 +48,8 @@ class AffineMap:
         Examples
         --------
         >>> from sklearn.preprocessing import MinMaxScaler
-        >>> found = AffineMap.of([MinMaxScaler().fit([[1.0, 0.0], [3.0, 4.0]])])
-        >>> found.matrix, found.shift
+        >>> affine = AffineMap.of([MinMaxScaler().fit([[1.0, 0.0], [3.0, 4.0]])])
+        >>> affine.matrix, affine.shift
         (array([[0.5 , 0.  ],
            [0.  , 0.25]]), array([-0.5,  0. ]))
         """
@@ -82,7 +82,7 @@ class AffineMap:
         return AffineMap(self.matrix @ first.matrix, self.matrix @ first.shift + self.shift)
 
     def layer(self) -> nn.Linear:
-        """The same as a layer of torch, in float64."""
+        """The map as a layer of torch, in float64."""
         n_after, n_before = self.matrix.shape
         layer = nn.Linear(n_before, n_after, dtype=torch.float64)
         layer.weight = nn.Parameter(_double(self.matrix), requires_grad=False)
@@ -241,7 +241,7 @@ def torch_columns(estimators: Sequence[Any]) -> nn.Module:
 
 
 def _kind(learner: Any, column: int) -> object:
-    """The same for columns that one part computes together."""
+    """A key that is equal for columns which one part computes together."""
     if _is_linear(learner):
         return "linear"
     if hasattr(learner, "centres_"):

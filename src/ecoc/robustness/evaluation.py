@@ -138,8 +138,8 @@ def adversarial_error_correlation(
     >>> X, y = load_iris(return_X_y=True)
     >>> X = X / 8
     >>> model = ECOCClassifier(SVC(C=10.0), codebook="one-vs-rest").fit(X, y)
-    >>> found = adversarial_error_correlation(model, X, y, epsilon=0.05)
-    >>> found.attacked_accuracy < found.accuracy
+    >>> correlation = adversarial_error_correlation(model, X, y, epsilon=0.05)
+    >>> correlation.attacked_accuracy < correlation.accuracy
     True
     """
     inputs = X.detach().cpu().numpy() if isinstance(X, Tensor) else np.asarray(X)

@@ -131,8 +131,8 @@ def adapt(model: Any) -> ModelAdapter:
     >>> from ecoc.multiclass import ECOCClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> columns = ECOCClassifier(RidgeClassifier(), codebook="one-vs-one")
-    >>> found = adapt(make_pipeline(StandardScaler(), columns).fit(X, y))
-    >>> len(found.estimators), found.before.matrix.shape, found.closed
+    >>> adapter = adapt(make_pipeline(StandardScaler(), columns).fit(X, y))
+    >>> len(adapter.estimators), adapter.before.matrix.shape, adapter.closed
     (3, (4, 4), '')
     """
     transformers, last = open_pipeline(model)
@@ -231,16 +231,16 @@ def _coded_module(module: nn.Module) -> ModelAdapter | None:
     if sums and decoder.output == "normalised-logistic":
         return None
     alike = "soft" if decoder.output == "log-soft" else decoder.output
-    found = make_decoder(alike, codebook, "decision_function")
-    if sums and isinstance(found, Soft):
-        found = Soft(normalise=False)
-    if sums and isinstance(found, LossBased):
-        found = LossBased(found.loss)
+    rule = make_decoder(alike, codebook, "decision_function")
+    if sums and isinstance(rule, Soft):
+        rule = Soft(normalise=False)
+    if sums and isinstance(rule, LossBased):
+        rule = LossBased(rule.loss)
     return ModelAdapter(
         classes=np.arange(len(matrix)),
         column_scores=_asked(columns),
         codebook=codebook,
-        decoder=found,
+        decoder=rule,
         module=columns,
         decision=decoder,
         networks=list(columns.networks) if isinstance(columns, ColumnEnsemble) else [columns],

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ecoc._checks import counted
 from ecoc._latex import booktabs, escaped
 from ecoc.errors import FileFormatError
 from ecoc.multiclass.diagnostics.plotting import figure_of, new_axes
@@ -101,7 +102,7 @@ class Certification:
         return self.smoothing is not None
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as what JSON can hold."""
+        """The result as plain data that JSON can hold."""
         return {
             "version": 1,
             "epsilons": list(self.epsilons),
@@ -167,7 +168,7 @@ class Certification:
 
     def __repr__(self) -> str:
         return (
-            f"<Certification of {len(self.predictions)} samples: {self.method}, "
+            f"<Certification of {counted(len(self.predictions), 'sample')}: {self.method}, "
             f"{self.decoding} decoding, {self.norm}, epsilons {list(self.epsilons)}>"
         )
 
@@ -265,7 +266,7 @@ class RobustnessResult:
         return dict(Counter(name for name in self.broken_by if name is not None).most_common())
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as what JSON can hold."""
+        """The result as plain data that JSON can hold."""
         return {"version": _VERSION, **asdict(self)}
 
     @classmethod
@@ -323,7 +324,9 @@ class RobustnessResult:
         ax.axhline(100 * self.clean, color="0.8", zorder=0, label="without attack")
         ax.set(xlabel=_radius_label(self.norm), ylabel="accuracy (%)", ylim=(-2, 102))
         if self.warnings:
-            ax.set_title(f"{len(self.warnings)} warning(s): see result.warnings", fontsize="small")
+            ax.set_title(
+                f"{counted(len(self.warnings), 'warning')}: see result.warnings", fontsize="small"
+            )
         ax.legend(fontsize="small")
         return figure_of(ax)
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from ecoc._checks import check_choice, check_number
+from ecoc._checks import check_choice, check_number, counted
 from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
 
@@ -93,7 +93,7 @@ class Ball:
         return len(self.centre)
 
     def take(self, rows: Tensor) -> Ball:
-        """The same for some of the samples."""
+        """The balls of some of the samples."""
         part = object.__new__(Ball)
         for name in ("epsilon", "norm", "box"):
             object.__setattr__(part, name, getattr(self, name))
@@ -247,7 +247,7 @@ class Region:
         values = np.asarray(points, dtype=np.float64)
         if values.ndim < 2:
             raise InvalidInputError(
-                f"X must have a row for each sample, not {values.ndim} dimension(s)."
+                f"X must have a row for each sample, not {counted(values.ndim, 'dimension')}."
             )
         if not np.isfinite(values).all():
             raise InvalidInputError("X must be finite.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -79,7 +80,7 @@ class Feature:
 
     @property
     def kind(self) -> str:
-        """What it is: ``"number"``, ``"category"`` or ``"date"``."""
+        """The kind of the feature: ``"number"``, ``"category"`` or ``"date"``."""
         return "date" if self.dates else "number" if self.categories is None else "category"
 
     @property
@@ -128,8 +129,9 @@ def rows_with_class(table: Table, target: str) -> tuple[Table, tuple[str, ...]]:
         raise InvalidInputError(f"Column {target!r} must have classes; all of its cells are empty.")
     left_out = set(without)
     lines = listing([table.place(row) for row in without], limit=3)
-    were = "was" if len(without) == 1 else "were"
-    note = f"{counted(len(without), 'row')} without a class in {target!r} {were} left out ({lines})"
+    whose = f"without a class in {target!r}"
+    rows = counted(len(without), f"row {whose} was", f"rows {whose} were")
+    note = f"{rows} left out ({lines})"
     return table.take(row for row in range(len(cells)) if row not in left_out), (note,)
 
 
@@ -246,7 +248,7 @@ def _feature(
         words = Counter(cell for cell in held if not is_number(cell))
         numbers = len(held) - words.total()
         if held and not words:
-            return Feature(name), None
+            return Feature(name), _note_on_names(name, held)
         if numbers >= _MOSTLY * len(held) and len(words) <= _FEW_WORDS and numbers >= 20:
             return Feature(name), f"column {name!r} is numbers; {listing(list(words))} is missing"
         form = _date_format(texts)
@@ -256,6 +258,17 @@ def _feature(
                 f"column {name!r} was read as month/day/year" if both else None
             )
     return _category(name, texts)
+
+
+def _note_on_names(name: str, cells: Sequence[str]) -> str | None:
+    """What to do where numbers may be names: nobody writes a quantity as 007."""
+    padded = next((cell for cell in cells if re.fullmatch("0[0-9]+", cell)), None)
+    if padded is None:
+        return None
+    return (
+        f"column {name!r} was read as numbers; if values such as {padded} are names, say so "
+        f"(--category {name})"
+    )
 
 
 def _category(name: str, texts: Sequence[str]) -> tuple[Feature | None, str | None]:
@@ -373,7 +386,7 @@ def encode(table: Table, features: Sequence[Feature], *, allow_missing: bool = T
             )
     if missing and not allow_missing:
         places = [f"{name!r} in {table.place(row)}" for row, name in sorted(missing)]
-        gaps = "1 value is" if len(missing) == 1 else f"{len(missing)} values are"
+        gaps = counted(len(missing), "value is", "values are")
         raise InvalidInputError(
             f"{gaps} missing: {listing(places, limit=4)}. Fill in what is missing, or train the "
             "model again, with ecoc fit, which lets it do that."
@@ -403,12 +416,10 @@ def _rows(
 
 
 def _number(cell: str) -> list[float] | None:
-    try:
-        number = float(cell)
-    except ValueError:
-        return None
     # Trees count in single precision.
-    return [number] if abs(number) <= _LARGEST else None
+    if not is_number(cell) or not abs(float(cell)) <= _LARGEST:
+        return None
+    return [float(cell)]
 
 
 def _is_missing_number(cell: str) -> bool:

@@ -202,7 +202,7 @@ class TableFit:
         )
 
     def to_plain(self) -> dict[str, Any]:
-        """The same for machines."""
+        """The facts of the fit as plain data, for machines."""
         classifier, comparison = self.model.classifier, self.comparison
         held_out = self.held_out
         reliability = None if held_out is None else held_out.reliability
@@ -228,6 +228,15 @@ class TableFit:
             "held_out": None if held_out is None else held_out.report.to_plain(),
             "reliability": None if reliability is None else reliability.to_plain(),
         }
+
+    def to_latex(self) -> str:
+        """The comparison, and the classes on held-out rows, as two tables for LaTeX.
+
+        They need the package booktabs, and rows that were held out to validate.
+        """
+        if self.comparison is None or self.held_out is None:
+            raise InvalidInputError("There is a table for LaTeX of a fit that was validated only.")
+        return f"{self.comparison.to_latex()}\n{self.held_out.report.to_latex()}"
 
     def __repr__(self) -> str:
         return f"<TableFit {self.source!r}: {self.comparison or 'not validated'!s}>"
@@ -592,7 +601,7 @@ class _HeldOutRows:
             self._scores[rows] = classifier.column_scores(features)
 
     def diagnosed(self) -> HeldOut:
-        """What they say, of the columns too if all folds had the same codebook."""
+        """What the held-out rows say, about the columns too if all folds had one codebook."""
         classes, labels = self._final.classes_, self._data.labels
         rows = self._held_out
         report = ClassReport.from_predictions(self._predicted[rows], labels[rows], classes.tolist())

@@ -51,7 +51,7 @@ class Learner:
     grid: Mapping[str, Sequence[Any]] = field(default_factory=dict, repr=False)
 
     def plain(self) -> Any:
-        """The same for all classes at once, without a code; None if it cannot do that."""
+        """The learner for all classes at once, without a code; None if it cannot do that."""
         if not get_tags(self.estimator).classifier_tags.multi_class:
             return None
         # XGBoost wants classes to be 0, 1, 2, ...

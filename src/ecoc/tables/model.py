@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -13,7 +12,8 @@ import numpy.typing as npt
 from ecoc._checks import listing, require
 from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass import ECOCClassifier, save_model
+from ecoc.multiclass import ECOCClassifier
+from ecoc.multiclass.classifier import SkopsFileMixin
 from ecoc.multiclass.diagnostics.columns import unwrapped
 from ecoc.tables.features import Encoded, Feature, encode
 from ecoc.tables.reading import Table, as_table
@@ -65,7 +65,7 @@ class Predictions:
             yield [label, *margins, *shares]
 
     def to_plain(self) -> dict[str, Any]:
-        """All of it for machines."""
+        """The predictions as plain data, for machines."""
         return {
             "classes": self.classes.tolist(),
             "predictions": self.labels.tolist(),
@@ -77,7 +77,7 @@ class Predictions:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TableModel:
+class TableModel(SkopsFileMixin):
     """A trained classifier and the columns that it takes.
 
     Parameters
@@ -135,7 +135,7 @@ class TableModel:
         return pipeline if isinstance(pipeline, ECOCClassifier) else pipeline[-1]
 
     def with_pipeline(self, pipeline: Any) -> TableModel:
-        """The same columns for another classifier that takes them."""
+        """A model of these columns with another classifier that takes them."""
         return replace(self, pipeline=pipeline)
 
     def renewed(self) -> TableModel:
@@ -194,8 +194,8 @@ class TableModel:
         """The classifier at the end of the pipeline, and what of a table comes to it."""
         return self._unwrapped(self.encode(table))
 
-    def _unwrapped(self, found: Encoded) -> tuple[ECOCClassifier, Any]:
-        return cast(tuple[ECOCClassifier, Any], unwrapped(self.pipeline, self._named(found.X)))
+    def _unwrapped(self, encoded: Encoded) -> tuple[ECOCClassifier, Any]:
+        return cast(tuple[ECOCClassifier, Any], unwrapped(self.pipeline, self._named(encoded.X)))
 
     def _named(self, numbers: Floats) -> Any:
         """The numbers as a data frame, if the model was trained on one."""
@@ -213,18 +213,6 @@ class TableModel:
         return float(
             np.mean([str(label) == cell for label, cell in zip(labels, truth, strict=True)])
         )
-
-    def save(self, path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> None:
-        """Write the model to a ``.skops`` file; ``ecoc.load`` reads it.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-        trusted : sequence of str
-            The full names of types from elsewhere that the model may have.
-        """
-        save_model(self, path, trusted=trusted)
 
     def __repr__(self) -> str:
         names = listing([feature.name for feature in self.features], limit=4)

@@ -383,7 +383,9 @@ def _texts(values: Iterable[Any]) -> Iterator[str]:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a text is a number."""
+    """Whether a text is a number; Python takes signs within one that no table has."""
+    if "_" in cell:
+        return False
     try:
         float(cell)
     except ValueError:

@@ -6,10 +6,10 @@ from scipy.optimize import minimize
 from tests.multiclass.cases import decodings, symbol_decodings
 from tests.strategies import binary_codebooks
 
-from ecoc.codes import one_vs_one, one_vs_rest
+from ecoc.codes import balanced_random, one_vs_one, one_vs_rest
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.decoders import Coupling, LogLikelihood, Soft
-from ecoc.multiclass.decoders.probabilities import couple, coupling_loss, smoothed
+from ecoc.multiclass.decoders.probabilities import couple, coupling_loss, sharpened, smoothed
 
 
 def sigmoid(values):
@@ -167,3 +167,48 @@ def test_the_likelihood_of_classes_by_hand(case):
             chosen = sample[np.arange(code.n_columns), word]
             assert found[i, c] == pytest.approx(np.log(0.98 * chosen + 0.02 / code.n_symbols).sum())
             assert means[i, c] == pytest.approx(chosen.mean())
+
+
+@given(case=symbol_decodings())
+def test_sharpening_by_hand(case):
+    code, probabilities = case
+    r = smoothed(probabilities)
+    p = couple(r, code.matrix, prior=0.5)
+    found = sharpened(p, r, code.matrix)
+    for i, sample in enumerate(r):
+        contradiction = 0.0
+        for said, entries in zip(sample, code.matrix.T, strict=True):
+            for symbol in np.unique(entries):
+                share = p[i, entries == symbol].sum()
+                contradiction += said[symbol] * np.log(said[symbol] / share)
+        power = 2 * np.exp(-max(contradiction, 0) / code.n_columns)
+        expected = p[i] ** power / (p[i] ** power).sum()
+        assert found[i] == pytest.approx(0.95 * expected + 0.05 / code.n_classes)
+        # What is decided stays, and the order of all classes too.
+        order = np.argsort(p[i])
+        assert (np.diff(found[i][order]) >= 0).all()
+
+
+def test_columns_that_agree_make_probabilities_surer():
+    matrix = np.array([[0, 0], [1, 1], [2, 0]])
+    truth = np.array([0.6, 0.3, 0.1])
+    agreeing = np.array([[[0.6, 0.3, 0.1], [0.7, 0.3, 0]]])
+    squares = truth**2 / (truth**2).sum()
+    # The second column has no third symbol, which says nothing.
+    found = sharpened(truth[None], agreeing, matrix)
+    assert found[0] == pytest.approx(0.95 * squares + 0.05 / 3)
+    contradicting = np.array([[[0.98, 0.01, 0.01], [0.01, 0.98, 0.01]]])
+    p = couple(contradicting, matrix)
+    assert sharpened(p, contradicting, matrix).max() < p.max()
+
+
+def test_coupling_decides_as_its_probabilities_before_they_are_sharpened():
+    code = balanced_random(20, 8, n_symbols=4, random_state=0)
+    said = np.random.default_rng(0).dirichlet(np.full(4, 0.2), size=(200, 8))
+    exact = couple(smoothed(said), code.matrix, prior=0.5)
+    found = Coupling()(said, code.matrix)
+    assert found.sum(axis=1) == pytest.approx(1)
+    best = exact[np.arange(200), found.argmax(axis=1)]
+    # Up to what the tolerance of the decoder leaves open.
+    assert (best > exact.max(axis=1) - 0.05).all()
+    assert np.mean(best == exact.max(axis=1)) > 0.95

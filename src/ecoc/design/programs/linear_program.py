@@ -16,7 +16,7 @@ from typing import Any, Literal, TextIO
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import check_choice
+from ecoc._checks import check_choice, counted
 from ecoc._files import atomic_stream, decode_text, read_bytes
 from ecoc._typing import Bools, Floats
 from ecoc.errors import FileFormatError, InvalidInputError
@@ -45,7 +45,9 @@ class ProgramSize:
 
     def __str__(self) -> str:
         return (
-            f"{self.n_variables:,} variables, {self.n_rows:,} rows, {self.n_nonzeros:,} non-zeros"
+            f"{counted(self.n_variables, 'variable', form=',')}, "
+            f"{counted(self.n_rows, 'row', form=',')}, "
+            f"{counted(self.n_nonzeros, 'non-zero', form=',')}"
         )
 
 

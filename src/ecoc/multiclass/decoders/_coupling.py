@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from ecoc._numba import njit
 from ecoc._typing import Floats, Ints
 
 __all__ = ["couple_symbols"]
 
-_LANES = 8
-"""Samples that are worked on at once; fixed, so that the innermost loops become vectors."""
+_LANES = 64
+"""Samples that are worked on at once; with fewer the compiler unrolls the innermost loops instead
+of making vectors of them."""
 
 _LEAST = 1e-12
 """No class is ever ruled out for good: a step could not bring it back."""
+
+_TINY = 1e-30
+"""What keeps from dividing by 0, in single precision too."""
 
 _LONGEST_LEAP = 30.0
 
 
 @njit
 def couple_symbols(
-    places: Ints, said: Floats, doubt: float, max_iter: int, tolerance: float
-) -> Floats:
+    places: Ints,
+    said: npt.NDArray[np.floating[Any]],
+    doubt: float,
+    max_iter: int,
+    tolerance: float,
+) -> npt.NDArray[np.floating[Any]]:
     """Class probabilities by EM, sped up by extrapolation.
 
     Two steps of EM, then a leap along them (SQUAREM; Varadhan & Roland 2008), a shorter one
@@ -33,7 +44,8 @@ def couple_symbols(
     places : array of int of shape (n_classes, n_columns)
         Where the symbol of a class stands among what is said.
     said : array of shape (n_samples, n_places)
-        The probabilities of symbols, times the weights of their columns.
+        The probabilities of symbols, times the weights of their columns. All is computed in
+        their precision: half as many bits take half the time.
     doubt : float
         The weight of the prior for each class.
     max_iter : int
@@ -47,17 +59,19 @@ def couple_symbols(
     """
     n_classes = places.shape[0]
     n, n_places = said.shape
-    result = np.empty((n, n_classes))
+    result = np.empty((n, n_classes), dtype=said.dtype)
     totals = said.sum(axis=1) + doubt * n_classes
-    p = np.full((n_classes, _LANES), 1 / n_classes)
+    p = np.full((n_classes, _LANES), 1 / n_classes, dtype=said.dtype)
     first, second, gain = p.copy(), p.copy(), p.copy()
-    heard, shares = np.ones((n_places, _LANES)), np.ones((n_places, _LANES))
+    heard = np.ones((n_places, _LANES), dtype=said.dtype)
+    shares, total = heard.copy(), heard[0].copy()
+    prior = np.full(_LANES, doubt, dtype=said.dtype)
     sample, steps = np.full(_LANES, -1), np.zeros(_LANES, dtype=np.int64)
-    total, reach, gap = np.ones(_LANES), np.ones(_LANES), np.zeros(_LANES)
+    reach, gap = np.ones(_LANES), np.zeros(_LANES)
     following = 0
     left = n
     while True:
-        _gains(places, p, heard, shares, gain, doubt, total)
+        _gains(places, p, heard, shares, gain, prior, total)
         for lane in range(_LANES):
             here = sample[lane]
             if here >= 0:
@@ -81,7 +95,7 @@ def couple_symbols(
         if not left:
             return result
         _step(p, gain, first)
-        _gains(places, first, heard, shares, gain, doubt, total)
+        _gains(places, first, heard, shares, gain, prior, total)
         _step(first, gain, second)
         _leap(p, first, second, reach)
         steps += 2
@@ -110,45 +124,29 @@ def _gains(  # noqa: PLR0917
     heard: Floats,
     shares: Floats,
     gain: Floats,
-    doubt: float,
+    prior: Floats,
     total: Floats,
 ) -> None:
     """What a step multiplies each probability by; at most 1 for all at an optimum."""
     n_classes, n_columns = places.shape
-    shares[:] = 1e-300
-    # The lanes are written out: only then does the compiler make vectors of them.
+    shares[:] = _TINY
     for c in range(n_classes):
-        p0, p1, p2, p3 = p[c, 0], p[c, 1], p[c, 2], p[c, 3]
-        p4, p5, p6, p7 = p[c, 4], p[c, 5], p[c, 6], p[c, 7]
         for column in range(n_columns):
             place = places[c, column]
-            shares[place, 0] += p0
-            shares[place, 1] += p1
-            shares[place, 2] += p2
-            shares[place, 3] += p3
-            shares[place, 4] += p4
-            shares[place, 5] += p5
-            shares[place, 6] += p6
-            shares[place, 7] += p7
+            for lane in range(_LANES):
+                shares[place, lane] += p[c, lane]
     for place in range(len(shares)):
         for lane in range(_LANES):
             shares[place, lane] = heard[place, lane] / shares[place, lane]
     for c in range(n_classes):
-        g0 = g1 = g2 = g3 = g4 = g5 = g6 = g7 = 0.0
+        for lane in range(_LANES):
+            gain[c, lane] = prior[lane] / p[c, lane]
         for column in range(n_columns):
             place = places[c, column]
-            g0 += shares[place, 0]
-            g1 += shares[place, 1]
-            g2 += shares[place, 2]
-            g3 += shares[place, 3]
-            g4 += shares[place, 4]
-            g5 += shares[place, 5]
-            g6 += shares[place, 6]
-            g7 += shares[place, 7]
-        gain[c, 0], gain[c, 1], gain[c, 2], gain[c, 3] = g0, g1, g2, g3
-        gain[c, 4], gain[c, 5], gain[c, 6], gain[c, 7] = g4, g5, g6, g7
+            for lane in range(_LANES):
+                gain[c, lane] += shares[place, lane]
         for lane in range(_LANES):
-            gain[c, lane] = (gain[c, lane] + doubt / p[c, lane]) / total[lane]
+            gain[c, lane] /= total[lane]
 
 
 @njit
@@ -163,7 +161,7 @@ def _gap(p: Floats, gain: Floats, lane: int) -> float:
 
 @njit
 def _step(p: Floats, gain: Floats, after: Floats) -> None:
-    whole = np.zeros(_LANES)
+    whole = np.zeros(_LANES, dtype=p.dtype)
     for c in range(len(p)):
         for lane in range(_LANES):
             after[c, lane] = p[c, lane] * gain[c, lane]
@@ -176,7 +174,8 @@ def _step(p: Floats, gain: Floats, after: Floats) -> None:
 @njit
 def _leap(p: Floats, first: Floats, second: Floats, reach: Floats) -> None:
     """Put p where the path of two steps leads if it goes on."""
-    change, bend, whole = np.zeros(_LANES), np.zeros(_LANES), np.zeros(_LANES)
+    change = np.zeros(_LANES, dtype=p.dtype)
+    bend, whole = change.copy(), change.copy()
     for c in range(len(p)):
         for lane in range(_LANES):
             once = first[c, lane] - p[c, lane]
@@ -184,7 +183,7 @@ def _leap(p: Floats, first: Floats, second: Floats, reach: Floats) -> None:
             change[lane] += once * once / first[c, lane]
             bend[lane] += twice * twice / first[c, lane]
     for lane in range(_LANES):
-        length = np.sqrt(change[lane] / max(bend[lane], 1e-300))
+        length = np.sqrt(change[lane] / max(bend[lane], _TINY))
         change[lane] = min(max(length, 1.0), reach[lane])
     for c in range(len(p)):
         for lane in range(_LANES):

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import check_int, listing
+from ecoc._checks import check_int, counted, listing
+from ecoc._latex import text_table
 from ecoc._typing import Floats, Ints
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.diagnostics import plotting
@@ -40,7 +41,7 @@ class ClassReport:
     def from_predictions(
         cls, predicted: npt.ArrayLike, truth: npt.ArrayLike, classes: Iterable[Any] | None = None
     ) -> ClassReport:
-        """Count predictions.
+        """Count how often each class was predicted for each class.
 
         Parameters
         ----------
@@ -123,19 +124,26 @@ class ClassReport:
 
     def to_plain(self) -> dict[str, Any]:
         """The figures for machines; what is not defined is None."""
-        precision, recall = (
-            [None if np.isnan(share) else float(share) for share in shares]
-            for shares in (self.precision, self.recall)
-        )
         return {
             "accuracy": self.accuracy,
             "balanced_accuracy": self.balanced_accuracy,
             "classes": list(self.classes),
-            "precision": precision,
-            "recall": recall,
+            "precision": _plain(self.precision),
+            "recall": _plain(self.recall),
             "support": self.support.tolist(),
             "confusion": self.counts.tolist(),
         }
+
+    def to_latex(self) -> str:
+        r"""What :meth:`table` shows, for LaTeX with the package booktabs.
+
+        Examples
+        --------
+        >>> report = ClassReport.from_predictions(["a", "b", "b", "b"], ["a", "a", "b", "b"])
+        >>> print(report.to_latex().splitlines()[5])
+        a & 2 & 100.0 \% & 50.0 \% \\
+        """
+        return text_table(self.table())
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the confusion matrix, each row by the share of its class."""
@@ -147,6 +155,10 @@ class ClassReport:
             f"<ClassReport: {len(self.classes)} classes, accuracy {self.accuracy:.1%}, balanced "
             f"{self.balanced_accuracy:.1%}; {listing(worst) or 'nothing confused'}>"
         ).replace("%", " %")
+
+
+def _plain(shares: Floats) -> list[float | None]:
+    return [None if np.isnan(share) else float(share) for share in shares]
 
 
 def _share(part: Ints, whole: Ints) -> Floats:
@@ -225,15 +237,11 @@ class Reliability:
 
     def to_plain(self) -> dict[str, Any]:
         """The figures for machines; what is not defined is None."""
-        confidence, accuracy = (
-            [None if np.isnan(share) else float(share) for share in shares]
-            for shares in (self.confidence, self.accuracy)
-        )
         return {
             "expected_calibration_error": self.expected_calibration_error,
             "log_loss": self.log_loss,
-            "confidence": confidence,
-            "accuracy": accuracy,
+            "confidence": _plain(self.confidence),
+            "accuracy": _plain(self.accuracy),
             "counts": self.counts.tolist(),
         }
 
@@ -245,5 +253,5 @@ class Reliability:
         error = f"{self.expected_calibration_error:.1%}".replace("%", " %")
         return (
             f"<Reliability: expected calibration error {error}, log loss {self.log_loss:.3f}, "
-            f"{int(self.counts.sum())} samples>"
+            f"{counted(int(self.counts.sum()), 'sample')}>"
         )

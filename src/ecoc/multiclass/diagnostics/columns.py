@@ -427,7 +427,7 @@ class ConfusionByDistance:
         matrix: npt.ArrayLike,
         n_symbols: int = 2,
     ) -> ConfusionByDistance:
-        """Count from predictions.
+        """Count how often each class is taken for each other, from predictions.
 
         Parameters
         ----------
@@ -551,10 +551,10 @@ class ErrorCorrelation:
         Examples
         --------
         >>> scores = [[-1, -1], [-1, 1], [1, 1], [1, 1]]
-        >>> found = ErrorCorrelation.from_scores(scores, [[1, 1], [-1, 1], [1, -1]], [0, 0, 0, 0])
-        >>> found.paper[0, 1].round(3), found.independent[0, 1], found.phi[0, 1].round(3)
+        >>> errors = ErrorCorrelation.from_scores(scores, [[1, 1], [-1, 1], [1, -1]], [0, 0, 0, 0])
+        >>> errors.paper[0, 1].round(3), errors.independent[0, 1], errors.phi[0, 1].round(3)
         (np.float64(0.333), np.float64(0.25), np.float64(0.577))
-        >>> found
+        >>> errors
         <ErrorCorrelation: 2 columns, mean phi 0.577, mean P 0.333>
         """
         _, _, wrong, counted = outcomes(scores, matrix, targets)

@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from ecoc._checks import check_int, check_number, counted, listing
-from ecoc._latex import booktabs, escaped
+from ecoc._latex import text_table
 from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.data import take_rows
@@ -107,7 +107,7 @@ class Splits:
                 (np.union1d(split_rows[kept], always), split_rows[held_out])
                 for kept, held_out in folds.split(np.zeros(len(split_rows)), places[split_rows])
             )
-        rounds = "" if n_repeats == 1 else f"{n_repeats} rounds of "
+        rounds = "" if n_repeats == 1 else f"{counted(n_repeats, 'round')} of "
         single = _single(labels, sizes)
         return cls(
             parts,
@@ -154,8 +154,8 @@ class Splits:
         held_out = np.sort(np.concatenate(taken))
         if not len(held_out):
             raise InvalidInputError(
-                f"A share of {share:g} of {len(places)} rows holds out none of them; hold out "
-                "more (--holdout), or none (--no-validation)."
+                f"A share of {share:g} of {counted(len(places), 'row')} holds out none of them; "
+                "hold out more (--holdout), or none (--no-validation)."
             )
         kept = np.setdiff1d(np.arange(len(places)), held_out)
         single = _single(labels, sizes)
@@ -357,7 +357,7 @@ class Comparison:
 
     def to_latex(self) -> str:
         """What :meth:`table` shows, for LaTeX with the package booktabs."""
-        return booktabs([[escaped(cell) for cell in line] for line in self.table()])
+        return text_table(self.table())
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the accuracies on the splits, their means and standard errors."""

@@ -424,4 +424,4 @@ class ColumnProblem:
             if len(rows) > 1:
                 groups.append((columns, rows))
         # The set of all samples comes last, because it uses up the Gram matrix.
-        return iter(sorted(groups, key=lambda found: len(found[1])))
+        return iter(sorted(groups, key=lambda part: len(part[1])))

@@ -266,14 +266,14 @@ class KernelRidgeColumns(ClassifierMixin, BaseEstimator):
             random_state=self.random_state,
         )
 
-    def _take(self, found: ColumnSolution, column: int, classes: npt.NDArray[Any]) -> None:
+    def _take(self, solution: ColumnSolution, column: int, classes: npt.NDArray[Any]) -> None:
         self.classes_ = classes
-        self.centres_ = found.centres
-        self.gamma_ = found.gamma
-        self.dual_coef_ = found.coefficients[:, column].copy()
-        self.intercept_ = float(found.intercepts[column])
-        self.alpha_ = float(found.alphas[column])
-        self.loo_scores_ = found.loo[:, column].copy()
+        self.centres_ = solution.centres
+        self.gamma_ = solution.gamma
+        self.dual_coef_ = solution.coefficients[:, column].copy()
+        self.intercept_ = float(solution.intercepts[column])
+        self.alpha_ = float(solution.alphas[column])
+        self.loo_scores_ = solution.loo[:, column].copy()
 
     def _kernel(self, A: Any, B: Any, gamma: float) -> Floats:
         params: dict[str, float] = {} if self.kernel == "linear" else {"gamma": gamma}

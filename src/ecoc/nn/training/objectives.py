@@ -42,7 +42,7 @@ class Objective(Protocol):
         """The outputs within bounds that have the largest loss."""
 
     def to(self, device: torch.device) -> Objective:
-        """The same on another device."""
+        """The objective on another device."""
 
 
 class ColumnObjective:
@@ -93,7 +93,7 @@ class ColumnObjective:
         return torch.where(self.code[targets] > 0, lower, upper)
 
     def to(self, device: torch.device) -> ColumnObjective:
-        """The same on another device."""
+        """The objective on another device."""
         decoder = None if self.decoder is None else self.decoder.to(device)
         return ColumnObjective(self.code.to(device), independent=self.independent, decoder=decoder)
 
@@ -134,7 +134,7 @@ class ClassObjective:
         return torch.where(true, lower, upper)
 
     def to(self, device: torch.device) -> ClassObjective:
-        """The same on another device."""
+        """The objective on another device."""
         return ClassObjective(self.decoder.to(device))
 
 

@@ -99,8 +99,7 @@ ATTACK_LOSSES: dict[str, Loss] = {"cross-entropy": cross_entropy, "margin": marg
 
 def best_other(scores: Tensor, labels: Tensor) -> Tensor:
     """The best score of the classes beside the label."""
-    own = functional.one_hot(labels, scores.shape[1]).bool()
-    return scores.masked_fill(own, -torch.inf).amax(dim=1)
+    return scores.scatter(1, labels[:, None], -torch.inf).amax(dim=1)
 
 
 def _of(scores: Tensor, classes: Tensor) -> Tensor:
@@ -238,9 +237,11 @@ class Search:
         margins, broken = self._judge(rows, scores)
         standing = ~self.broken[rows]
         worse = standing & (broken | (margins < self.margins[rows]))
-        self.worst[rows[worse]] = points[worse]
-        self.margins[rows[worse]] = margins[worse]
-        self.queries[rows[standing]] += 1
+        if bool(worse.any()):
+            some = rows[worse]
+            self.worst[some] = points[worse]
+            self.margins[some] = margins[worse]
+        self.queries[rows] += standing
         self.broken[rows] |= broken
 
     def _judge(self, rows: Tensor, scores: Tensor) -> tuple[Tensor, Tensor]:

@@ -164,8 +164,8 @@ class IntervalBounds(NetworkBounds):
     --------
     >>> network = nn.Linear(2, 1)
     >>> _ = nn.init.ones_(network.weight), nn.init.zeros_(network.bias)
-    >>> found = IntervalBounds([network], [[0.5, 0.5]], Region()).bounds(0.1)
-    >>> found.lower.round(3), found.upper.round(3)
+    >>> bounds = IntervalBounds([network], [[0.5, 0.5]], Region()).bounds(0.1)
+    >>> bounds.lower.round(3), bounds.upper.round(3)
     (array([[0.8]]), array([[1.2]]))
     """
 

@@ -11,7 +11,14 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import RandomState, check_choice, check_int, check_number, check_random_state
+from ecoc._checks import (
+    RandomState,
+    check_choice,
+    check_int,
+    check_number,
+    check_random_state,
+    counted,
+)
 from ecoc._typing import Bools, Floats
 from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.multiclass.decoders import make_decoder
@@ -183,7 +190,7 @@ def certify(
         for i, radius in enumerate(radii):
             certified[i, part] = task.stand(batch, radius)
         if verbose:
-            sys.stderr.write(f"certified {min(part.stop, n)} of {n} samples\n")
+            sys.stderr.write(f"certified {min(part.stop, n)} of {counted(n, 'sample')}\n")
     # What stands within a radius stands within every smaller one, also where the bounds for
     # the smaller one happen to be worse.
     certified = np.logical_or.accumulate(certified[::-1], axis=0)[::-1]

@@ -191,8 +191,8 @@ class CrownBounds(NetworkBounds):
     >>> network = nn.Sequential(nn.Linear(1, 2), nn.ReLU(), nn.Linear(2, 1))
     >>> for layer, weight in ((network[0], [[1.0], [-1.0]]), (network[2], [[1.0, -1.0]])):
     ...     layer.weight.data, layer.bias.data = torch.tensor(weight), torch.zeros(len(weight))
-    >>> found = CrownBounds([network], [[0.1]], Region(box=None)).bounds(0.2)  # relu(x) - relu(-x)
-    >>> found.lower.round(2), found.upper.round(2)
+    >>> bounds = CrownBounds([network], [[0.1]], Region(box=None)).bounds(0.2)  # relu(x) - relu(-x)
+    >>> bounds.lower.round(2), bounds.upper.round(2)
     (array([[-0.1]]), array([[0.3]]))
     """
 

@@ -61,8 +61,8 @@ class RBFBounds(ColumnBounds):
     Examples
     --------
     >>> columns = RBFBounds([[0.0], [1.0]], [[1.0, -1.0]], [0.0], [1.0], [[0.2]], Region())
-    >>> found = columns.bounds(0.1)
-    >>> bool(found.lower[0, 0] < columns.scores[0, 0] < found.upper[0, 0])
+    >>> bounds = columns.bounds(0.1)
+    >>> bool(bounds.lower[0, 0] < columns.scores[0, 0] < bounds.upper[0, 0])
     True
     """
 
@@ -368,8 +368,8 @@ class LinearBounds(ColumnBounds):
     Examples
     --------
     >>> columns = LinearBounds([[1.0, -2.0]], [0.5], [[0.5, 0.5]], Region("linf", None))
-    >>> found = columns.bounds(0.1)
-    >>> found.lower.round(3), found.upper.round(3)
+    >>> bounds = columns.bounds(0.1)
+    >>> bounds.lower.round(3), bounds.upper.round(3)
     (array([[-0.3]]), array([[0.3]]))
     """
 
