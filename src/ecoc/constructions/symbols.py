@@ -17,7 +17,7 @@ from ecoc._typing import Ints
 from ecoc.bounds.problem import SymbolBoundProblem, balanced_separation
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.differences import DifferenceBlocks, difference_matrix, difference_parts
-from ecoc.constructions.linear_symbols import linear_code
+from ecoc.constructions.linear_symbols import linear_code, tabled_plan
 from ecoc.constructions.symmetric_symbols import (
     HOT,
     Kind,
@@ -34,6 +34,7 @@ __all__ = [
     "construct_symbols",
     "has_different_columns",
     "least_distance",
+    "tabled_symbols",
 ]
 
 _DEALS = 20
@@ -148,6 +149,8 @@ def construct_symbols(
         top = check_int("target_distance", target_distance, minimum=1)
     workshop = _Workshop(q, check_random_state(random_state), Budget())
     best: SymbolCode | None = None
+    plan = tabled_plan(k, length, q)
+    tabled = 0 if plan is None else min(top, plan.distance)
     for distance in range(top, 0, -1):
         # Where all is spent, there are still the constructions that search for nothing.
         workshop.budget = share = _share(budget, _SHARE)
@@ -159,6 +162,9 @@ def construct_symbols(
             budget.spend(given - share.work)
         if made is not None:
             best = SymbolCode(made[0], least_distance(made[0]), made[1])
+        if distance == tabled and (best is None or best.distance < tabled):
+            best = tabled_symbols(k, length, q, random_state=random_state) or best
+        if best is not None:
             break
     if best is not None and best.distance < top and budget.is_limited and not budget.is_spent:
         # A code of one less did not cost everything: look once more for a better one.
@@ -167,6 +173,27 @@ def construct_symbols(
         if made is not None:
             best = SymbolCode(made[0], least_distance(made[0]), made[1])
     return best
+
+
+def tabled_symbols(
+    n_classes: int, n_columns: int, n_symbols: int, *, random_state: RandomState = None
+) -> SymbolCode | None:
+    """The best code of several symbols that the table of linear codes gives, without any search.
+
+    Examples
+    --------
+    >>> tabled_symbols(600, 56, 3, random_state=0).distance
+    36
+    """
+    plan = tabled_plan(n_classes, n_columns, n_symbols)
+    if plan is None:
+        return None
+    rng = check_random_state(random_state)
+    for _ in range(_DEALS):
+        matrix = plan.words(rng)
+        if has_different_columns(matrix):
+            return SymbolCode(matrix, least_distance(matrix), "linear codes of the table")
+    return None
 
 
 def _share(budget: Budget, part: float) -> Budget:
