@@ -38,6 +38,7 @@ from _study import Records, Split, code, corrected_t_test, print_table, splits
 from ecoc.codes import Codebook
 from ecoc.datasets import load_dataset, make_toy
 from ecoc.multiclass import ECOCClassifier, KernelRidgeColumns
+from which_symbols import code as designed_code
 
 SETS = ("glass", "ecoli", "yeast", "vowel", "segment", "pendigits", "digits")
 KEYS = ("set", "learner", "method", "split")
@@ -83,9 +84,9 @@ class Method:
         """The code, of `times` columns for each class where its length is free."""
         pairs = self.code in {"one-vs-one", "one-vs-rest"}
         length = None if pairs else self.times * len(np.unique(split.y))
-        # A search for a code of several symbols is long: one code serves all splits.
-        seed = split.number if self.n_symbols == 2 else 0
-        return code(self.code, split, base, length, seed=seed, n_symbols=self.n_symbols)
+        if self.n_symbols != 2 and length is not None:
+            return code_of_symbols(split, base, length)
+        return code(self.code, split, base, length, seed=split.number)
 
 
 def coded(base: BaseEstimator, split: Split, method: Method) -> BaseEstimator:
@@ -112,10 +113,17 @@ def many_trees(base: BaseEstimator, split: Split, _: Method) -> BaseEstimator:
     )
 
 
-def many_trees_of_symbols(base: BaseEstimator, split: Split, method: Method) -> BaseEstimator:
+def code_of_symbols(split: Split, base: BaseEstimator, n_columns: int) -> Codebook:
+    """The best code of the automatic number of symbols within 5 s, one for all splits."""
+    q = code("digits", split, base, n_symbols="auto").n_symbols
+    classes = [str(label) for label in np.unique(split.y)]
+    return designed_code(len(classes), n_columns, q).relabel(classes)
+
+
+def many_trees_of_symbols(base: BaseEstimator, split: Split, _: Method) -> BaseEstimator:
     """A code of as many columns as a forest has trees, for trees as they are in a forest."""
     tree = BaggingClassifier(clone(base).set_params(max_features="sqrt"), n_estimators=1)
-    whole = code("optimal", split, base, N_TREES, n_symbols=method.n_symbols)
+    whole = code_of_symbols(split, base, N_TREES)
     return ECOCClassifier(tree, codebook=whole, random_state=split.number)
 
 
@@ -200,11 +208,15 @@ def tuned(learner: Learner, method: Method, split: Split) -> BaseEstimator:
     return candidates[int(np.argmax(means))]
 
 
-def measure(records: Records, name: str, split: Split, learner_name: str) -> None:
-    """Measure all methods with a learner on a split, unless that was done."""
+def measure(
+    records: Records, name: str, split: Split, learner_name: str, methods: list[str] | None = None
+) -> None:
+    """Measure all methods with a learner on a split, or some, unless that was done."""
     learner = LEARNERS[learner_name]
     choices: dict[str, BaseEstimator] = {}
     for method_name in learner.methods:
+        if methods is not None and method_name not in methods:
+            continue
         place = {"set": name, "learner": learner_name, "method": method_name, "split": split.number}
         if records.has(**place):
             continue
@@ -342,6 +354,7 @@ def main() -> None:
     parser.add_argument("--data", help="folder of data files (default: ECOC_DATA)")
     parser.add_argument("--sets", nargs="+", default=list(SETS))
     parser.add_argument("--learners", nargs="+", choices=list(LEARNERS), default=list(LEARNERS))
+    parser.add_argument("--methods", nargs="+", choices=list(METHODS), help="only these")
     parser.add_argument("--splits", type=int, default=10, help="random splits of each set")
     parser.add_argument("--quick", action="store_true", help="2 splits, at most 500 rows")
     parser.add_argument("--smoke", action="store_true", help="seconds, on bundled data")
@@ -365,7 +378,7 @@ def main() -> None:
     for parts in zip(*(make() for make in made), strict=True):
         for name, split in zip(names, parts, strict=True):
             for learner in arguments.learners:
-                measure(records, name, split, learner)
+                measure(records, name, split, learner, arguments.methods)
     report(records)
 
 

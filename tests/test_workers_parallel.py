@@ -1,8 +1,11 @@
 import sys
+import threading
 from itertools import pairwise
 
+import joblib
 import pytest
 import scipy.linalg  # noqa: F401  # has a library of its own beside NumPy's
+from joblib.parallel import SequentialBackend
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from ecoc._workers import ProgressLines, in_parallel, one_thread
@@ -70,3 +73,24 @@ def test_linear_algebra_has_one_thread_inside_and_as_many_as_before_outside():
         with one_thread():
             assert threads() == {1}
         assert threads() == {2}
+
+
+def test_one_job_is_done_here_and_a_cluster_of_one_worker_is_asked():
+    class Cluster(SequentialBackend):
+        """A cluster that has one worker."""
+
+        asked = 0
+
+        def configure(self, *args, **options):
+            Cluster.asked += 1
+            return super().configure(*args, **options)
+
+    calls = [(2, 3), (3, 2)]
+    with joblib.parallel_config(Cluster()):
+        assert in_parallel(pow, calls) == [8, 9]
+    assert Cluster.asked == 1
+    here = [threading.get_ident()] * 2
+    assert in_parallel(threading.get_ident, [(), ()]) == here
+    with joblib.parallel_config("threading", n_jobs=2):
+        assert in_parallel(threading.get_ident, [(), ()], n_jobs=1) == here
+        assert not set(in_parallel(threading.get_ident, [(), ()])) & set(here)

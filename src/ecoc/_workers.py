@@ -162,6 +162,20 @@ _WORTH_THREADS = 1e8
 """Multiplications of one product from which threads gain more than they cost."""
 
 
+def _alone(n_jobs: int | None) -> bool:
+    """Whether joblib would make the calls here, one after the other, which is dear for small ones.
+
+    A cluster of one worker is asked all the same.
+    """
+    from joblib.parallel import effective_n_jobs, get_active_backend
+
+    backend, _ = get_active_backend()
+    return type(backend).__name__ in _OF_THIS_MACHINE and effective_n_jobs(n_jobs) == 1
+
+
+_OF_THIS_MACHINE = {"LokyBackend", "SequentialBackend", "ThreadingBackend"}
+
+
 def in_parallel(
     function: Callable[..., Result],
     calls: Iterable[tuple[Any, ...]],
@@ -195,6 +209,8 @@ def in_parallel(
     >>> in_parallel(pow, [(2, 3), (3, 2)])
     [8, 9]
     """
+    if verbose <= 0 and _alone(n_jobs):
+        return [function(*arguments) for arguments in calls]
     from sklearn.utils.parallel import Parallel, delayed
 
     tasks = [delayed(tethered(function))(*arguments) for arguments in calls]

@@ -28,7 +28,7 @@ from ecoc.errors import InfeasibleError, InvalidCodebookError, TooLargeError
 
 __all__ = ["SymbolPortfolio", "symbol_codebook"]
 
-_CONSTRUCTION_WORK = 1.2e9
+_CONSTRUCTION_WORK = 2.8e9
 _SEARCH_WORK = 3e8
 """What "auto" may spend on a stage without a time limit: distances of pairs that are looked at."""
 
