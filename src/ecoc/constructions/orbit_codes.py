@@ -161,7 +161,7 @@ class OrbitCode:
 
     Examples
     --------
-    Golay's code, extended: an orbit of 23 points, and one that stays where it is.
+    A cyclic code is one orbit:
 
     >>> code = next(c for c in orbit_codes(2) if c.length == 51 and c.dimension == 8)
     >>> code.distance, len(code.points), code.generator().shape

@@ -251,6 +251,7 @@ FAMILIES = ("any", "hadamard", "linear")
 
 _MAX_CUT = 4
 _MAX_FREE = 4
+_MAX_TABLED_CUT = 8
 _MAX_TABLED_FREE = 8
 _PER_BLOCK = 1 << 20
 
@@ -342,10 +343,12 @@ def patchworks(n_classes: int, n_columns: int, *, family: str = "any") -> list[P
 
 
 def _plans(k: int, columns: int, family: str, *, tabled: bool = False) -> list[Patchwork]:
-    table = _knapsack(k, _rounded(columns + _MAX_CUT), family, tabled=tabled)
+    most_cut, most_free = _MAX_CUT, _MAX_FREE
+    if tabled:
+        most_cut, most_free = _MAX_TABLED_CUT, _MAX_TABLED_FREE
+    table = _knapsack(k, _rounded(columns + most_cut), family, tabled=tabled)
     plans: list[Patchwork] = []
-    most_free = _MAX_TABLED_FREE if tabled else _MAX_FREE
-    for length in range(max(1, columns - most_free), columns + _MAX_CUT + 1):
+    for length in range(max(1, columns - most_free), columns + most_cut + 1):
         blocks = table[length]
         n_cut, n_free = max(0, length - columns), max(0, columns - length)
         distance = sum(kind.distance for kind in blocks) - n_cut
