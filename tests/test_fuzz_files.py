@@ -24,6 +24,7 @@ from tests.mutations import (
     written,
 )
 
+from ecoc.cli.robustness import _read_arrays
 from ecoc.codes import Codebook, balanced_random, one_vs_one, write_codebook
 from ecoc.codes.files import read_file
 from ecoc.datasets import load_dataset, loading
@@ -36,7 +37,6 @@ from ecoc.paper import read_records
 from ecoc.paper.figures import pack, unpack
 from ecoc.paper.records import latest
 from ecoc.report import reproduction_markdown, reproduction_page
-from ecoc.robustness.model_files import _read_arrays
 from ecoc.tables import TableModel
 from ecoc.tables.features import Feature, encode, find_features, read_labels, rows_with_class
 from ecoc.tables.reading import Table, read_table

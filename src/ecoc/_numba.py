@@ -28,7 +28,8 @@ def await_compilation(compile_kernels: Callable[[], object], seconds: float | No
     Parameters
     ----------
     compile_kernels : callable
-        Calls the functions with arguments of the right types. It is called once.
+        Calls the functions with arguments of the right types. It is called once, or again where
+        another thread was loading modules at the same time.
     seconds : float, optional
         How long to wait.
 
@@ -39,11 +40,24 @@ def await_compilation(compile_kernels: Callable[[], object], seconds: float | No
     """
     thread = _COMPILATIONS.get(compile_kernels)
     if thread is None:
-        thread = threading.Thread(target=compile_kernels, name="ecoc-compiler", daemon=True)
+        thread = threading.Thread(
+            target=_compile, args=(compile_kernels,), name="ecoc-compiler", daemon=True
+        )
         _COMPILATIONS[compile_kernels] = thread
         thread.start()
     thread.join(seconds)
     return not thread.is_alive()
+
+
+def _compile(compile_kernels: Callable[[], object], attempts: int = 10) -> None:
+    try:
+        compile_kernels()
+    except RuntimeError as error:
+        # The compiler goes through dictionaries of the interpreter, as that of builtins, which
+        # may grow while another thread imports. What it has compiled it keeps.
+        if attempts == 1 or "changed size during iteration" not in str(error):
+            raise
+        _compile(compile_kernels, attempts - 1)
 
 
 def inline(function: Function) -> Function:

@@ -9,9 +9,9 @@ from ecoc.constructions.linear import (
     ParentCode,
     bch_codes,
     bch_generator,
-    kerdock_words,
     parent_codes,
     parent_words,
+    tabled_codes,
 )
 
 
@@ -48,13 +48,6 @@ def test_bch_generators_have_the_designed_distance(n):
         assert weights[weights > 0].min() >= designed
 
 
-@pytest.mark.parametrize(("degree", "distance"), [(3, 6), (5, 28)])
-def test_kerdock_codes(degree, distance):
-    words = kerdock_words(degree)
-    assert words.shape == (4 ** (degree + 1), 2 << degree)
-    assert distance_of((1 - 2 * words.astype(np.int8)).astype(np.int8)) == distance
-
-
 @pytest.mark.parametrize("code", parent_codes(40), ids=lambda code: code.name)
 def test_shortened_codes_keep_their_distance(code):
     rng = np.random.default_rng(0)
@@ -67,6 +60,20 @@ def test_shortened_codes_keep_their_distance(code):
         assert len(np.unique(words, axis=0)) == len(words)
         if len(words) > 1:
             assert distance_of(words) >= code.distance
+
+
+@pytest.mark.parametrize("code", tabled_codes(140), ids=lambda code: code.name)
+def test_shortened_tabled_codes_repeat_no_column(code):
+    rng = np.random.default_rng(0)
+    for shortened in sorted({0, code.max_shortening}):
+        n_words = min(300, code.n_words >> shortened)
+        words = parent_words(code, shortened, n_words, rng)
+        assert words.shape == (n_words, code.length - shortened)
+        assert distance_of(words) >= code.distance
+        products = np.abs(words.T.astype(int) @ words)
+        np.fill_diagonal(products, 0)
+        assert products.max() < n_words
+        assert np.abs(words.sum(axis=0)).max() < n_words
 
 
 def test_words_of_codes_with_many():

@@ -6,8 +6,13 @@ import pytest
 from ecoc._limits import Budget
 from ecoc.bounds.problem import SymbolBoundProblem
 from ecoc.bounds.symbols import best_symbol_bound
-from ecoc.constructions.linear_symbols import linear_code, linear_words
-from ecoc.constructions.symbols import construct_symbols, least_distance
+from ecoc.constructions.linear_symbols import linear_code, linear_words, tabled_plan
+from ecoc.constructions.symbols import (
+    construct_symbols,
+    has_different_columns,
+    least_distance,
+    tabled_symbols,
+)
 
 
 def code(k, n, q, distance, seed=0):
@@ -91,3 +96,29 @@ def test_a_near_miss_is_kept():
     """A search for the bound that ends one short leaves its codebook behind."""
     made = construct_symbols(90, 40, 6, random_state=0, work_limit=3e6)
     assert (made.distance, made.method) == (31, "annealing")
+
+
+# A code as it is, shortened, some words of it, cut, filled up, and codes side by side.
+@pytest.mark.parametrize(
+    ("k", "n", "q"),
+    [(729, 12, 3), (243, 11, 3), (500, 40, 3), (700, 58, 3), (250, 90, 3), (729, 128, 3)],
+)
+def test_plans_of_the_table_keep_their_promise(k, n, q):
+    plan = tabled_plan(k, n, q)
+    words = plan.words(np.random.default_rng(0))
+    assert words.shape == (k, n)
+    assert set(np.unique(words)) == set(range(q))
+    assert least_distance(words) >= plan.distance
+    assert plan.distance <= best_symbol_bound(SymbolBoundProblem(k, n, q)).value
+    assert has_different_columns(words)
+
+
+def test_the_table_has_nothing_for_other_symbols():
+    assert tabled_plan(20, 10, 7) is None
+    assert tabled_symbols(20, 10, 7) is None
+
+
+def test_words_of_the_table_where_a_search_has_no_time():
+    code = construct_symbols(600, 56, 3, random_state=0, work_limit=0)
+    assert code.distance == least_distance(code.matrix) >= 36
+    assert code.method == "linear codes of the table"

@@ -109,3 +109,41 @@ def test_plans_come_best_first():
         assert blocks.n_columns == 70
         matrix = np.hstack([block[:30] for block in blocks.blocks])
         assert min_doubled_distance(matrix) // 2 >= plan.distance
+
+
+# A(n, d) beyond Plotkin's range for n up to 16 (Brouwer's table of binary codes).
+@pytest.mark.parametrize(
+    ("n_words", "n", "d"),
+    [
+        (20, 9, 4),
+        (40, 10, 4),
+        (72, 11, 4),
+        (144, 12, 4),
+        (256, 13, 4),
+        (2048, 16, 4),
+        (32, 13, 6),
+        (64, 14, 6),
+        (128, 15, 6),
+        (256, 16, 6),
+        (36, 17, 8),
+    ],
+)
+def test_plans_reach_the_largest_codes_there_are(n_words, n, d):
+    plan = patchworks(n_words, n)[0]
+    assert plan.distance == d
+    assert patchworks(n_words, n - 1)[0].distance == d - 1
+    made = plan.make(np.random.default_rng(0))
+    assert len(made.blocks) == 1
+    assert min_doubled_distance(made.blocks[0][:n_words]) // 2 == d
+
+
+def test_tabled_codes_come_in_only_where_they_reach_more():
+    plan = patchworks(1000, 63, family="linear")[0]
+    assert plan.names == ("kerdock[64,12,28]-1",)
+    better = patchworks(8192, 51)
+    assert better[0].distance == 18
+    assert any(name.startswith("orbit") for name in better[0].names)
+    plain = next(plan for plan in better if "orbit" not in " ".join(plan.names))
+    assert plain.distance < 18
+    distances_ = [plan.distance for plan in better]
+    assert distances_ == sorted(distances_, reverse=True)

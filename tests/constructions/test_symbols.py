@@ -44,6 +44,7 @@ def check(code, k, n, q):
         (32, 39, 5),  # of 40 rows that a multiplier permutes
         (38, 65, 10),
         (24, 46, 3),
+        (44, 70, 5),
     ],
 )
 def test_cells_that_meet_their_bound(k, n, q):

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from ecoc._limits import Budget
+from ecoc.constructions import _annealing as kernels
+from ecoc.constructions._annealing import anneal_columns
 from ecoc.constructions.differences import addition_table
 from ecoc.constructions.symbols import canonical_columns, least_distance
 from ecoc.constructions.symmetric_symbols import (
@@ -71,6 +73,27 @@ def test_the_energy_is_that_of_the_matrix(rotation, kinds, q, changes):
         for i, j in pair_orbits(rotation)
     ]
     assert energy == sum(expected) > 0
+
+
+@pytest.mark.parametrize(("rotation", "kinds", "q"), SYMMETRIES)
+def test_moves_begin_with_the_pairs_that_are_too_close(monkeypatch, rotation, kinds, q):
+    seen = []
+
+    def keep(columns, tables, of_columns, distances, *rest):
+        outcome = anneal_columns(columns, tables, of_columns, distances, *rest)
+        seen.append((columns, distances))
+        return outcome
+
+    monkeypatch.setattr(kernels, "anneal_columns", keep)
+    distance = sum(rotation.size // kind.order for kind in kinds)
+    anneal_code(rotation, kinds, q, distance - 1, seed=2, n_moves=500, budget=Budget(), changes=0.3)
+    (columns, distances), *_ = seen
+    listed = distances.close[: distances.n_close[0]].tolist()
+    assert sorted(listed) == np.flatnonzero(distances.lacks > 0).tolist()
+    assert [distances.places[orbit] for orbit in listed] == list(range(len(listed)))
+    for column, members, sizes in zip(columns.symbols, columns.members, columns.sizes, strict=True):
+        groups = [sorted(rows[:size]) for rows, size in zip(members, sizes, strict=True)]
+        assert groups == [np.flatnonzero(column == symbol).tolist() for symbol in range(q)]
 
 
 @pytest.mark.parametrize(("rotation", "kinds", "q"), SYMMETRIES)

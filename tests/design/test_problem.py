@@ -78,7 +78,7 @@ def test_targets_are_checked(targets, message):
         ),
         (
             {"n_classes": 3, "n_columns": 3, "max_imbalance": 0, "class_sizes": [2, 1, 1]},
-            "never tell classes 1 and 2 apart",
+            "never tells classes 1 and 2 apart",
         ),
     ],
 )
@@ -139,6 +139,18 @@ def test_violations_name_what_is_wrong():
     assert "columns 0 and 1 are 1 apart, not 2 to 2" in problem.violations(near)[0]
     unbalanced = DesignProblem(4, 3, max_imbalance=0).violations(close)
     assert "column 0 has sides that differ by 2" in unbalanced[0]
+
+
+@pytest.mark.parametrize("q", [2, 3])
+def test_columns_that_only_have_to_differ_are_not_measured(monkeypatch, q):
+    code = digits(9, n_symbols=q)
+    problem = DesignProblem(9, code.n_columns + 1, n_symbols=q)
+    again = [*range(code.n_columns), 0]
+    matrix = code.matrix[:, again]
+    repeated = Codebook(matrix, n_symbols=q, allow_repeated_columns=True)
+    assert "0 apart" in problem.violations(repeated)[0]
+    monkeypatch.setattr(Codebook, "min_column_distance", None)
+    assert problem.violations(code) == []
 
 
 def test_objectives_are_recomputed_from_the_matrix():

@@ -82,7 +82,7 @@ class Distances(NamedTuple):
     separations of its pairs, over all columns, are missing (negative if there are more than
     needed), and 1 / n^2, where n pairs share these. `pairs` has the pairs of rows in the order
     of orbits, and `starts` where each orbit begins. The first `n_close[0]` of `close` are the
-    orbits that lack something, and `places` says where in this list an orbit is.
+    orbits that lack something, and `places` says where in this list an orbit is, or -1.
     """
 
     orbits: Ints32
@@ -167,30 +167,36 @@ def deal_blocks(lengths: Ints, order: Ints, turns: Ints, sizes: Ints, symbols: I
 
 
 @njit
-def _shift(distances: Distances, orbit: int, separations: int) -> float:
-    """Let pairs of an orbit be separated more often; return what the energy changes by."""
-    old = distances.lacks[orbit]
-    new = old - separations
-    distances.lacks[orbit] = new
+def _shift(distances: Distances, row: int, group: Ints32, separations: int) -> float:
+    """Let a row be separated more often from those of a group; return the energy's change."""
+    orbits, lacks, factors = distances.orbits[row], distances.lacks, distances.factors
     change = 0.0
-    if new > 0:
-        change += float(new) * float(new)
-        if old <= 0:
-            n = distances.n_close[0]
-            distances.close[n] = orbit
-            distances.places[orbit] = n
-            distances.n_close[0] = n + 1
-    if old > 0:
-        change -= float(old) * float(old)
-        if new <= 0:
-            # The last of the list takes the place of the orbit.
-            n = distances.n_close[0] - 1
-            last, i = distances.close[n], distances.places[orbit]
-            distances.close[i] = last
-            distances.places[last] = i
-            distances.n_close[0] = n
-    factor: float = distances.factors[orbit]
-    return change * factor
+    for other in group:
+        # Unsigned, so that numba does not look whether it counts from the end.
+        orbit = np.uint32(orbits[np.uint32(other)])
+        old = lacks[orbit]
+        new = old - separations
+        lacks[orbit] = new
+        before, after = max(old, 0), max(new, 0)
+        change += float((after - before) * (after + before)) * factors[orbit]
+    return change
+
+
+@njit
+def _regroup(columns: Columns, c: int, p: int, v: int) -> None:
+    """Give row p another symbol in a column."""
+    # The last of its group takes the place of the row, which comes to the end of the other.
+    u, i = columns.symbols[c, p], columns.places[c, p]
+    n = columns.sizes[c, u] - 1
+    last = columns.members[c, u, n]
+    columns.members[c, u, i] = last
+    columns.places[c, last] = i
+    columns.sizes[c, u] = n
+    n = columns.sizes[c, v]
+    columns.members[c, v, n] = p
+    columns.places[c, p] = n
+    columns.sizes[c, v] = n + 1
+    columns.symbols[c, p] = v
 
 
 @njit
@@ -198,25 +204,56 @@ def _move(columns: Columns, distances: Distances, move: tuple[int, int, int], we
     """Give row p another symbol in a column; return the change of the energy."""
     c, p, v = move
     u = columns.symbols[c, p]
-    change = 0.0
     if u == v:
-        return change
-    # The last of its group takes the place of the row, which comes to the end of the other.
-    n, i = columns.sizes[c, u] - 1, columns.places[c, p]
-    last = columns.members[c, u, n]
-    columns.members[c, u, i] = last
-    columns.places[c, last] = i
-    columns.sizes[c, u] = n
-    for j in range(n):
-        change += _shift(distances, distances.orbits[p, columns.members[c, u, j]], weight)
-    n = columns.sizes[c, v]
-    for j in range(n):
-        change += _shift(distances, distances.orbits[p, columns.members[c, v, j]], -weight)
-    columns.members[c, v, n] = p
-    columns.places[c, p] = n
-    columns.sizes[c, v] = n + 1
-    columns.symbols[c, p] = v
-    return change
+        return 0.0
+    change = _shift(distances, p, columns.members[c, v, : columns.sizes[c, v]], -weight)
+    _regroup(columns, c, p, v)
+    return change + _shift(distances, p, columns.members[c, u, : columns.sizes[c, u]], weight)
+
+
+@njit
+def _take_back(
+    columns: Columns, kinds: Kinds, distances: Distances, move: tuple[int, int, int, int]
+) -> None:
+    """Give a block the symbols again that it had before, without looking at the energy."""
+    c, g, b, v = move
+    lacks, weight = distances.lacks, kinds.weights[g]
+    for i in range(kinds.lengths[g, b]):
+        p, new = kinds.blocks[g, b, i], kinds.turns[g, i, v]
+        old = columns.symbols[c, p]
+        if old == new:
+            continue
+        orbits = distances.orbits[p]
+        for other in columns.members[c, new, : columns.sizes[c, new]]:
+            lacks[np.uint32(orbits[np.uint32(other)])] += weight
+        _regroup(columns, c, p, new)
+        for other in columns.members[c, old, : columns.sizes[c, old]]:
+            lacks[np.uint32(orbits[np.uint32(other)])] -= weight
+
+
+@njit
+def _list_close(distances: Distances, block: Ints32) -> None:
+    """Bring the list of orbits that lack something up to date after rows of a block moved."""
+    lacks, close, places = distances.lacks, distances.close, distances.places
+    n = distances.n_close[0]
+    for p in block:
+        orbits = distances.orbits[p]
+        for other in range(orbits.shape[0]):
+            orbit = orbits[other]
+            if (lacks[orbit] > 0) == (places[orbit] >= 0) or other == p:
+                continue
+            if places[orbit] < 0:
+                close[n] = orbit
+                places[orbit] = n
+                n += 1
+            else:
+                # The last of the list takes the place of the orbit.
+                n -= 1
+                last = close[n]
+                close[places[orbit]] = last
+                places[last] = places[orbit]
+                places[orbit] = -1
+    distances.n_close[0] = n
 
 
 @njit
@@ -299,9 +336,12 @@ def anneal_columns(  # noqa: PLR0917  # numba takes arguments by position
         # Sums of fractions come back to whole numbers but for rounding.
         if change > 1e-6 and uniform(stream) >= np.exp(-change / temperature):
             if other >= 0:
-                _move_block(columns, kinds, distances, (c, g, other, new))
-            _move_block(columns, kinds, distances, (c, g, b, old))
+                _take_back(columns, kinds, distances, (c, g, other, new))
+            _take_back(columns, kinds, distances, (c, g, b, old))
             continue
+        _list_close(distances, kinds.blocks[g, b, : kinds.lengths[g, b]])
+        if other >= 0:
+            _list_close(distances, kinds.blocks[g, other, : kinds.lengths[g, other]])
         energy = np.rint(energy + change)
         if energy < energies[1]:
             energies[1] = energy

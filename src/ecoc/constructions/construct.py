@@ -132,6 +132,10 @@ _LARGE = 1 << 17
 _ROUNDS = 2
 """How often the plans of one distance are tried for the column distance asked for."""
 
+_MAX_STRETCHED = 1 << 12
+"""Up to how many classes columns are moved apart beyond a third of the classes: with more they
+stand near to half of them as they come, and each further step takes seconds."""
+
 _LEVELS = 3
 """How many different row distances are tried, from the largest, before giving up."""
 
@@ -321,7 +325,7 @@ class _Request:
             plan.make,
             Goal(self._wanted(), one_sided=self.one_sided),
             self.rng,
-            stretch=self.target is None,
+            stretch=self.target is None and self.k <= _MAX_STRETCHED,
             budget=self.budget,
         )
         if separation >= self.rho:

@@ -1,4 +1,4 @@
-"""Codes with many words and few columns: BCH, Kerdock and what is derived from them.
+"""Codes with many words and few columns, and what is derived from them.
 
 A parent code of n columns, M words and distance d gives others: extended by the parity
 (where d is odd), shortened (the words that are 0 in s places, without these: M / 2^s
@@ -8,7 +8,9 @@ BCH codes are those of odd length, in the narrow sense. The binary code of lengt
 designed distance t has the words, as polynomials, with the zeros b, b^2, ..., b^(t-1),
 where b is an n-th root of unity (Bose & Ray-Chaudhuri 1960, Hocquenghem 1959). The
 simplex and Hamming codes and Golay's are among them, and they have at least as many
-words as the punctured Reed-Muller codes of the same distance.
+words as the punctured Reed-Muller codes of the same distance. Where these and Kerdock's fall
+short of the best codes known, codes that a search found (:mod:`.orbit_codes`) and
+others with more words than linear codes (:mod:`.nonlinear`) stand in.
 """
 
 from __future__ import annotations
@@ -21,15 +23,22 @@ import numpy.typing as npt
 
 from ecoc._typing import Signs
 from ecoc.constructions.fields import GaloisField, galois_field
+from ecoc.constructions.nonlinear import (
+    best_words,
+    delsarte_goethals_words,
+    julin_words,
+    kerdock_words,
+)
+from ecoc.constructions.orbit_codes import orbit_codes
 
 __all__ = [
     "ParentCode",
     "bch_codes",
     "bch_generator",
-    "kerdock_words",
     "multiplicative_order",
     "parent_codes",
     "parent_words",
+    "tabled_codes",
 ]
 
 Bits = npt.NDArray[np.uint8]
@@ -38,7 +47,8 @@ _MAX_ROOT_DEGREE = 12
 _MAX_COUNTED_DIMENSION = 13
 _MAX_LISTED_DIMENSION = 20
 _MAX_KERDOCK_DEGREE = 7
-_KERDOCK_STRENGTH = 5
+_STRENGTHS = {"kerdock": 5, "delsarte-goethals": 7, "best": 1, "julin": 1}
+"""In how many places a nonlinear code has every pattern equally often, or as far as is needed."""
 
 
 @dataclass(frozen=True)
@@ -47,16 +57,21 @@ class ParentCode:
 
     Parameters
     ----------
-    kind : {"all", "even", "bch", "kerdock"}
-        All words, the words of even weight, a BCH code or a Kerdock code.
+    kind : {"all", "even", "bch", "kerdock", "orbit", "delsarte-goethals", "best", "julin"}
+        All words, the words of even weight, a BCH code, a linear code from the table of orbits,
+        or the nonlinear code of that name.
     length : int
         The number of columns, n.
     dimension : int
-        The number of words is 2 to this.
+        The number of words is 2 to this, if `size` does not say otherwise.
     distance : int
         The minimum distance, or a lower bound of it.
     extended : bool
         Whether a BCH code has a parity added to it.
+    size : int, optional
+        The number of words, where it is no power of two.
+    most_shortened : int, optional
+        In how many places a code of the table can be shortened before columns repeat.
 
     Examples
     --------
@@ -69,15 +84,26 @@ class ParentCode:
     dimension: int
     distance: int
     extended: bool = False
+    size: int = 0
+    most_shortened: int | None = None
+
+    @property
+    def n_words(self) -> int:
+        """The number of words."""
+        return self.size or 1 << self.dimension
 
     @property
     def max_shortening(self) -> int:
-        """In how many places the code can be shortened at the price of a bit each."""
-        return _KERDOCK_STRENGTH if self.kind == "kerdock" else self.dimension - 1
+        """In how many places the code can be shortened at the price of half the words each."""
+        if self.most_shortened is not None:
+            return self.most_shortened
+        return _STRENGTHS.get(self.kind, self.dimension - 1)
 
     @property
     def name(self) -> str:
-        """A short name, as ``bch[63,10,27]``."""
+        """A short name, as ``bch[63,10,27]`` or ``best(10,40,4)``."""
+        if self.size:
+            return f"{self.kind}({self.length},{self.size},{self.distance})"
         before = "extended-" if self.extended else ""
         return f"{before}{self.kind}[{self.length},{self.dimension},{self.distance}]"
 
@@ -112,6 +138,25 @@ def parent_codes(limit: int) -> tuple[ParentCode, ...]:
     return tuple(parents[key] for key in sorted(parents))
 
 
+@lru_cache(maxsize=32)
+def tabled_codes(limit: int) -> tuple[ParentCode, ...]:
+    """More codes of at most so many columns: what a search found, and nonlinear codes.
+
+    Examples
+    --------
+    >>> [code.name for code in tabled_codes(12) if code.size]
+    ['best(10,40,4)', 'julin(12,144,4)']
+    """
+    codes = [ParentCode("best", 10, 5, 4, size=40), ParentCode("julin", 12, 7, 4, size=144)]
+    codes.append(ParentCode("delsarte-goethals", 64, 17, 24))
+    codes += [
+        ParentCode("orbit", c.length, c.dimension, c.distance, most_shortened=c.max_shortening)
+        for c in orbit_codes(2)
+    ]
+    fitting = [code for code in codes if code.length <= limit]
+    return tuple(sorted(fitting, key=lambda code: (code.length, code.n_words)))
+
+
 @lru_cache(maxsize=4096)
 def _true_distance(n: int, dimension: int) -> int | None:
     """The least weight of the words of a BCH code, by looking at all of them if they are few."""
@@ -133,12 +178,15 @@ def parent_words(
     code: ParentCode, n_shortened: int, n_words: int, rng: np.random.Generator
 ) -> Signs:
     """Distinct random words of a shortened parent code, at most so many, as +1 and -1."""
-    if code.kind == "kerdock":
-        words = _kerdock(code.length)
+    if code.kind in _STRENGTHS:
+        words = _nonlinear_words(code)
         words = words[~words[:, :n_shortened].any(axis=1), n_shortened:]
         chosen = rng.choice(len(words), size=min(n_words, len(words)), replace=False)
         return (1 - 2 * words[chosen].astype(np.int8)).astype(np.int8)
-    generator = _shortened(_generator(code), n_shortened)
+    if code.kind == "orbit":
+        generator = _orbit_rows(code, n_shortened)
+    else:
+        generator = _shortened(_generator(code), n_shortened)
     messages = _messages(len(generator), n_words, rng)
     # Single precision is exact here and its product uses BLAS.
     parities = (messages.astype(np.float32) @ generator.astype(np.float32)) % 2
@@ -146,8 +194,13 @@ def parent_words(
 
 
 @lru_cache(maxsize=4)
-def _kerdock(length: int) -> Bits:
-    return kerdock_words((length // 2).bit_length() - 1)
+def _nonlinear_words(code: ParentCode) -> Bits:
+    degree = (code.length // 2).bit_length() - 1
+    if code.kind == "kerdock":
+        return kerdock_words(degree)
+    if code.kind == "delsarte-goethals":
+        return delsarte_goethals_words(degree)
+    return best_words() if code.kind == "best" else julin_words()
 
 
 def _generator(code: ParentCode) -> Bits:
@@ -161,6 +214,13 @@ def _generator(code: ParentCode) -> Bits:
     if code.extended:
         rows = np.hstack([rows, rows.sum(axis=1, keepdims=True, dtype=np.uint8) % 2])
     return rows
+
+
+@lru_cache(maxsize=64)
+def _orbit_rows(code: ParentCode, n_shortened: int) -> Bits:
+    wanted = code.length, code.dimension, code.distance
+    found = (c for c in orbit_codes(2) if (c.length, c.dimension, c.distance) == wanted)
+    return next(found).generator(n_shortened).astype(np.uint8)
 
 
 def _shortened(generator: Bits, n_places: int) -> Bits:
@@ -257,45 +317,3 @@ def _scaled(
 ) -> npt.NDArray[np.int64]:
     logs = field.logarithms[polynomial]
     return np.where(polynomial == 0, 0, field.powers[(logs + exponent) % (field.order - 1)])
-
-
-def kerdock_words(degree: int) -> Bits:
-    """The words of Kerdock's code of length 2^(m+1), m odd, by Hammons et al. (1994).
-
-    It is the Gray image of the Z4-linear code spanned by the all-ones word and the
-    sequences of a linear recurrence whose polynomial is a primitive one lifted to Z4.
-    There are 4^(m+1) words at distance 2^m - 2^((m-1)/2); m = 3 is Nordstrom &
-    Robinson's code.
-
-    Examples
-    --------
-    >>> kerdock_words(3).shape
-    (256, 16)
-    """
-    n = (1 << degree) - 1
-    recurrence = _lifted(degree)
-    generator = np.zeros((degree + 1, n + 1), dtype=np.int64)
-    generator[0] = 1
-    generator[1:, :degree] = np.eye(degree, dtype=np.int64)
-    for t in range(degree, n):
-        generator[1:, t] = -(generator[1:, t - degree : t] @ recurrence) % 4
-    messages = np.arange(4 ** (degree + 1))[:, None] // 4 ** np.arange(degree + 1) % 4
-    symbols = (messages @ generator) % 4
-    # Gray's map: 0, 1, 2, 3 become 00, 01, 11, 10.
-    words = np.hstack([symbols >= 2, (symbols == 1) | (symbols == 2)])
-    return words.astype(np.uint8)
-
-
-def _lifted(degree: int) -> npt.NDArray[np.int64]:
-    """The low coefficients of a primitive polynomial lifted to Z4 (Graeffe's method)."""
-    field = galois_field(1 << degree)
-    low = int(field.powers[degree]) if degree > 1 else 1
-    coefficients = np.array([low >> i & 1 for i in range(degree)] + [1], dtype=np.int64)
-    even, odd = coefficients.copy(), coefficients.copy()
-    even[1::2] = 0
-    odd[::2] = 0
-    squares = np.convolve(even, even) - np.convolve(odd, odd)
-    lifted = squares[::2] % 4
-    if lifted[-1] == 3:
-        lifted = -lifted % 4
-    return np.asarray(lifted[:-1], dtype=np.int64)

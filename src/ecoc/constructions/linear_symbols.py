@@ -7,10 +7,14 @@ the shifts of one. So a code is a set of places in a cycle, and its distance is 
 places less the most that a shift of one fixed set meets. Reed-Solomon codes, simplex codes, the
 hexacode, ovoids and Golay's ternary code are found among sets that a subgroup of the cycle or a
 multiplier leaves as they are, as constacyclic and quasi-cyclic codes are.
+
+For three, four and five symbols there is also a table of such codes (:mod:`.orbit_codes`), from
+which others follow by shortening, by leaving out columns and words, and side by side.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -21,15 +25,111 @@ from ecoc._numba import njit
 from ecoc._typing import Ints
 from ecoc.constructions._annealing import uniform
 from ecoc.constructions.fields import MAX_FIELD, galois_field, prime_power
+from ecoc.constructions.orbit_codes import OrbitCode, arithmetic, orbit_codes
 
-__all__ = ["linear_code", "linear_words"]
+__all__ = ["TabledPlan", "linear_code", "linear_words", "tabled_plan"]
 
 _MAX_POINTS = 1_500
 _MOVES = 20_000
 _HOT, _COLD = 2.0, 0.2
 _MAX_SYMMETRIES = 24
+_MAX_CUT, _MAX_FREE = 6, 6
+"""How many columns too long or too short a code of the table may be."""
 
 Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class TabledPlan:
+    """Codes of the table side by side, some of their columns left out or some added.
+
+    Parameters
+    ----------
+    n_rows, n_columns, n_symbols : int
+        The size, k x L, and the number of symbols, q.
+    codes : tuple of OrbitCode
+        What stands side by side.
+    shortened : tuple of int
+        In how many places each of them is shortened.
+    distance : int
+        The row distance that the plan is sure to reach.
+    """
+
+    n_rows: int
+    n_columns: int
+    n_symbols: int
+    codes: tuple[OrbitCode, ...]
+    shortened: tuple[int, ...]
+    distance: int
+
+    def words(self, rng: np.random.Generator) -> Ints:
+        """Words of these codes, those of each dealt to the rows at random."""
+        blocks = [self._block(*part, rng) for part in zip(self.codes, self.shortened, strict=True)]
+        words = np.concatenate(blocks, axis=1)
+        n_spare = words.shape[1] - self.n_columns
+        if n_spare > 0:
+            kept = np.sort(rng.permutation(words.shape[1])[: self.n_columns])
+            return words[:, kept]
+        groups = np.arange(self.n_rows) % self.n_symbols
+        free = [rng.permutation(groups)[:, None] for _ in range(-n_spare)]
+        return np.concatenate([words, *free], axis=1)
+
+    def _block(self, code: OrbitCode, n_shortened: int, rng: np.random.Generator) -> Ints:
+        field, q = arithmetic(self.n_symbols), self.n_symbols
+        generator = code.generator(n_shortened)
+        chosen = rng.permutation(q ** len(generator))[: self.n_rows]
+        words = np.zeros((self.n_rows, generator.shape[1]), dtype=np.int64)
+        for place, row in enumerate(generator):
+            words = field.sums[words, field.products[(chosen // q**place % q)[:, None], row]]
+        return words
+
+
+def tabled_plan(n_rows: int, n_columns: int, n_symbols: int) -> TabledPlan | None:
+    """The best that the table gives for so many rows and columns; None where it has nothing.
+
+    Examples
+    --------
+    Golay's ternary code, extended:
+
+    >>> plan = tabled_plan(729, 12, 3)
+    >>> plan.distance, plan.words(np.random.default_rng(0)).shape
+    (6, (729, 12))
+    """
+    table = _side_by_side(n_rows, n_columns + _MAX_CUT, n_symbols)
+    best = None
+    for length in range(max(1, n_columns - _MAX_FREE), n_columns + _MAX_CUT + 1):
+        distance, parts = table[length]
+        distance -= max(0, length - n_columns)
+        if parts and distance > (0 if best is None else best.distance):
+            codes, shortened = zip(*parts, strict=True)
+            best = TabledPlan(n_rows, n_columns, n_symbols, codes, shortened, distance)
+    return best
+
+
+Parts = tuple[tuple[OrbitCode, int], ...]
+
+
+@lru_cache(maxsize=64)
+def _side_by_side(n_rows: int, limit: int, n_symbols: int) -> list[tuple[int, Parts]]:
+    """For each number of columns the largest distance, and the codes that add up to it."""
+    best: dict[int, tuple[OrbitCode, int]] = {}
+    for code in orbit_codes(n_symbols):
+        for shortened in range(code.max_shortening + 1):
+            width = code.length - shortened
+            if width > limit or n_symbols ** (code.dimension - shortened) < n_rows:
+                continue
+            if width not in best or best[width][0].distance < code.distance:
+                best[width] = code, shortened
+    table: list[tuple[int, Parts]] = [(0, ())]
+    for length in range(1, limit + 1):
+        options: list[tuple[int, Parts]] = [(0, ())]
+        for width, part in best.items():
+            if width == length or (width < length and table[length - width][1]):
+                distance, parts = table[length - width]
+                options.append((distance + part[0].distance, (*parts, part)))
+        # Of equal distances the one of fewer codes.
+        table.append(max(options, key=lambda option: (option[0], -len(option[1]))))
+    return table
 
 
 def linear_code(

@@ -31,7 +31,7 @@ from ecoc.constructions.hadamard import (
     load_table,
     read_signs,
 )
-from ecoc.constructions.linear import ParentCode, parent_codes, parent_words
+from ecoc.constructions.linear import ParentCode, parent_codes, parent_words, tabled_codes
 
 __all__ = [
     "FAMILIES",
@@ -119,12 +119,16 @@ def hadamard_kinds(n_classes: int, limit: int) -> Iterator[BlockKind]:
             yield BlockKind("S", q, (q - 1) // 2, q)
 
 
-def linear_kinds(n_classes: int, limit: int) -> Iterator[BlockKind]:
-    """The best shortened parent code of each number of columns that has enough words."""
-    needed = (n_classes - 1).bit_length()
+def linear_kinds(n_classes: int, limit: int, *, tabled: bool = False) -> Iterator[BlockKind]:
+    """The best shortened parent code of each number of columns that has enough words.
+
+    Codes of the table are taken where they are better than those that algebra gives.
+    """
     best: dict[int, BlockKind] = {}
-    for parent in parent_codes(limit):
-        for shortened in range(min(parent.max_shortening, parent.dimension - needed) + 1):
+    for parent in parent_codes(limit) + (tabled_codes(limit) if tabled else ()):
+        for shortened in range(parent.max_shortening + 1):
+            if parent.n_words >> shortened < n_classes:
+                break
             width = parent.length - shortened
             if width not in best or best[width].distance < parent.distance:
                 best[width] = BlockKind("linear", width, parent.distance, parent=parent)
@@ -247,6 +251,8 @@ FAMILIES = ("any", "hadamard", "linear")
 
 _MAX_CUT = 4
 _MAX_FREE = 4
+_MAX_TABLED_CUT = 8
+_MAX_TABLED_FREE = 8
 _PER_BLOCK = 1 << 20
 
 
@@ -329,9 +335,20 @@ def patchworks(n_classes: int, n_columns: int, *, family: str = "any") -> list[P
     k = check_int("n_classes", n_classes, minimum=2)
     columns = check_int("n_columns", n_columns, minimum=1)
     check_choice("family", family, FAMILIES)
-    table = _knapsack(k, _rounded(columns + _MAX_CUT), family)
+    plans = _plans(k, columns, family)
+    most = plans[0].distance if plans else 0
+    # Tabled codes come in only where they reach more.
+    more = _plans(k, columns, family, tabled=True) if family != "hadamard" else []
+    return [plan for plan in more if plan.distance > most] + plans
+
+
+def _plans(k: int, columns: int, family: str, *, tabled: bool = False) -> list[Patchwork]:
+    most_cut, most_free = _MAX_CUT, _MAX_FREE
+    if tabled:
+        most_cut, most_free = _MAX_TABLED_CUT, _MAX_TABLED_FREE
+    table = _knapsack(k, _rounded(columns + most_cut), family, tabled=tabled)
     plans: list[Patchwork] = []
-    for length in range(max(1, columns - _MAX_FREE), columns + _MAX_CUT + 1):
+    for length in range(max(1, columns - most_free), columns + most_cut + 1):
         blocks = table[length]
         n_cut, n_free = max(0, length - columns), max(0, columns - length)
         distance = sum(kind.distance for kind in blocks) - n_cut
@@ -355,13 +372,15 @@ def _rounded(length: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def _knapsack(k: int, limit: int, family: str) -> tuple[tuple[BlockKind, ...], ...]:
+def _knapsack(
+    k: int, limit: int, family: str, *, tabled: bool = False
+) -> tuple[tuple[BlockKind, ...], ...]:
     """For each number of columns, blocks of exactly so many with the largest distance."""
     kinds: list[BlockKind] = []
     if family != "linear":
         kinds += hadamard_kinds(k, limit)
     if family != "hadamard":
-        kinds += linear_kinds(k, limit)
+        kinds += linear_kinds(k, limit, tabled=tabled)
     kinds = [kind for kind in kinds if kind.n_columns <= limit]
     widths = np.array([kind.n_columns for kind in kinds], dtype=np.int64)
     # A little off for each block: of equal distances the one with fewer blocks wins.

@@ -17,8 +17,9 @@ from ecoc._typing import Ints
 from ecoc.bounds.problem import SymbolBoundProblem, balanced_separation
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.differences import DifferenceBlocks, difference_matrix, difference_parts
-from ecoc.constructions.linear_symbols import linear_code
+from ecoc.constructions.linear_symbols import linear_code, tabled_plan
 from ecoc.constructions.symmetric_symbols import (
+    HOT,
     Kind,
     Rotation,
     anneal_code,
@@ -33,21 +34,31 @@ __all__ = [
     "construct_symbols",
     "has_different_columns",
     "least_distance",
+    "tabled_symbols",
 ]
 
 _DEALS = 20
 """How often rows of blocks are dealt anew so that no two columns are the same."""
 _SWEEPS = 50
 """Moves for each entry, in the first try without symmetry."""
-_ROUNDS = ((20_000, 60), (60_000, 16), (250_000, 6), (1_000_000, 4), (3_000_000, 3))
-"""Moves of each try, and how many symmetries are tried, in each round."""
-_SHORTEST_RUN, _LONGEST_RUN = 20_000, 1000
-"""The least moves of a run, and the most for each entry that is held."""
+_ROUNDS = (
+    (20_000, 70, 12),
+    (60_000, 16, 8),
+    (250_000, 8, 5),
+    (1_000_000, 6, 4),
+    (3_000_000, 4, 4),
+)
+"""Moves of each try, how many symmetries are tried, and from which energy on more time does not
+help, in each round."""
+_SHORTEST_RUN, _LONGEST_RUN, _MOST_RUNS = 20_000, 1000, 30
+"""The least moves of a run, the most for each entry that is held, and the most runs of a try."""
 _CHANGES = 0.25
 """In every second run: the share of moves that change the sizes of groups."""
-_HOPELESS = 12
-"""From which energy on more time does not help."""
-_SHARE = 0.5
+_CHOICE = 2
+"""From which round on only those go on that come as near as the best, but for one."""
+_HOT_SMALL, _SMALL = 0.7, 150
+"""The temperature at the beginning for so few entries that are held: it pays to wander there."""
+_SHARE = 0.65
 """How much of the time and the work is for one distance, before a smaller one is tried."""
 _JOINING = 0.15
 """How much of what is left is for two codes side by side."""
@@ -61,6 +72,8 @@ _MAX_MATCHED, _N_MATCHED, _MATCHED_MOVES = 26, 3, 300_000
 """Halves are matched for so few orbits of pairs, with so many symmetries, for so many moves."""
 _WORTH, _LARGE = 0.012, 40
 """What each element of a symmetry is worth, in distances, up to how many."""
+_HARDNESS = 12.0
+"""How much harder it is if all choices are used up."""
 _DOUBTS = (0.0, 0.0005)
 """What columns that a part of a symmetry only renames may be worth less, in distances."""
 
@@ -136,6 +149,8 @@ def construct_symbols(
         top = check_int("target_distance", target_distance, minimum=1)
     workshop = _Workshop(q, check_random_state(random_state), Budget())
     best: SymbolCode | None = None
+    plan = tabled_plan(k, length, q)
+    tabled = 0 if plan is None else min(top, plan.distance)
     for distance in range(top, 0, -1):
         # Where all is spent, there are still the constructions that search for nothing.
         workshop.budget = share = _share(budget, _SHARE)
@@ -147,6 +162,9 @@ def construct_symbols(
             budget.spend(given - share.work)
         if made is not None:
             best = SymbolCode(made[0], least_distance(made[0]), made[1])
+        if distance == tabled and (best is None or best.distance < tabled):
+            best = tabled_symbols(k, length, q, random_state=random_state) or best
+        if best is not None:
             break
     if best is not None and best.distance < top and budget.is_limited and not budget.is_spent:
         # A code of one less did not cost everything: look once more for a better one.
@@ -155,6 +173,27 @@ def construct_symbols(
         if made is not None:
             best = SymbolCode(made[0], least_distance(made[0]), made[1])
     return best
+
+
+def tabled_symbols(
+    n_classes: int, n_columns: int, n_symbols: int, *, random_state: RandomState = None
+) -> SymbolCode | None:
+    """The best code of several symbols that the table of linear codes gives, without any search.
+
+    Examples
+    --------
+    >>> tabled_symbols(600, 56, 3, random_state=0).distance
+    36
+    """
+    plan = tabled_plan(n_classes, n_columns, n_symbols)
+    if plan is None:
+        return None
+    rng = check_random_state(random_state)
+    for _ in range(_DEALS):
+        matrix = plan.words(rng)
+        if has_different_columns(matrix):
+            return SymbolCode(matrix, least_distance(matrix), "linear codes of the table")
+    return None
 
 
 def _share(budget: Budget, part: float) -> Budget:
@@ -296,9 +335,11 @@ class _Workshop:
     def _anneal(self, trial: _Try, distance: int, n_moves: int) -> tuple[Ints | None, float]:
         """Anneal for so many moves, from new starts where the problem is small."""
         blocks = sum(trial.rotation.n_rows // kind.order for kind in trial.kinds)
+        longest = max(_SHORTEST_RUN, _LONGEST_RUN * blocks)
+        n_moves = min(n_moves, _MOST_RUNS * longest)
         best, least, runs = None, math.inf, 0
         while n_moves > 0 and least and not self.budget.is_spent:
-            moves = min(n_moves, max(_SHORTEST_RUN, _LONGEST_RUN * blocks))
+            moves = min(n_moves, longest)
             n_moves -= moves
             matrix, energy = anneal_code(
                 trial.rotation,
@@ -309,6 +350,7 @@ class _Workshop:
                 n_moves=moves,
                 budget=self.budget,
                 changes=_CHANGES if runs % 2 else 0.0,
+                hot=_HOT_SMALL if blocks <= _SMALL else HOT,
             )
             runs += 1
             if energy < least:
@@ -328,12 +370,12 @@ class _Workshop:
             self.rounds[key] = 0, [_plain(k, length), *self._symmetries(k, length, distance)]
         done, tries = self.rounds[key]
         for number in range(min(done, len(_ROUNDS) - 1), n_rounds):
-            n_moves, n_tries = _ROUNDS[number]
+            n_moves, n_tries, hopeless = _ROUNDS[number]
             results = []
             for trial in tries[:n_tries]:
                 spare = trial.n_columns - length
                 matrix, energy = self._anneal(trial, distance + spare, n_moves)
-                if matrix is None or energy >= _HOPELESS:
+                if matrix is None or energy >= hopeless:
                     continue
                 cut = self._cut(matrix, k, length)
                 method = f"symmetry of order {trial.rotation.size}"
@@ -344,7 +386,11 @@ class _Workshop:
                 results.append((energy, trial))
             if self.budget.is_spent:
                 return None
-            tries = [trial for _, trial in sorted(results, key=lambda item: item[0])]
+            results.sort(key=lambda item: item[0])
+            if number >= _CHOICE:
+                # What is further off than the nearest gets there far less often.
+                results = [item for item in results if item[0] <= results[0][0] + 1]
+            tries = [trial for _, trial in results]
             self.rounds[key] = number + 1, tries
             if number == 0 and n_rounds > 1:
                 made = self._matched(tries, k, length, distance)
@@ -393,12 +439,18 @@ class _Workshop:
                         continue
                     for doubt in _DOUBTS:
                         kinds, separated = self._kinds(rotation, n, doubt)
-                        if kinds and separated >= wanted:
+                        least = distance + n - length
+                        if separated >= wanted and _parts_fixed(rotation, kinds, self.q, least):
                             # What averaging leaves over, per pair: the more, the easier.
                             slack = (separated - wanted) / comb(rows, 2)
                             value = slack + _WORTH * min(rotation.size, _LARGE)
-                            trials[rotation, kinds] = _Try(value, rotation, kinds)
-        return sorted(trials.values(), key=lambda trial: -trial.value)
+                            hardness = _hardness(rotation, kinds, self.q, slack)
+                            trials[rotation, kinds] = _Try(rotation, kinds, value, hardness)
+        # Both orders have found codes that the other has not: each has its turn.
+        easiest = sorted(trials.values(), key=lambda trial: trial.hardness)
+        largest = sorted(trials.values(), key=lambda trial: -trial.value)
+        pairs = zip(easiest, largest, strict=True)
+        return list(dict.fromkeys(trial for pair in pairs for trial in pair))
 
     def _row_numbers(self, k: int, length: int, distance: int) -> list[int]:
         """Some rows more, and the most for which averaging allows the distance."""
@@ -510,9 +562,10 @@ class _Workshop:
 class _Try:
     """A symmetry, the kinds of its orbits of columns, and what it promises."""
 
-    value: float
     rotation: Rotation
     kinds: tuple[Kind, ...]
+    value: float = 0.0
+    hardness: float = 0.0
 
     @property
     def n_columns(self) -> int:
@@ -520,7 +573,38 @@ class _Try:
 
 
 def _plain(k: int, length: int) -> _Try:
-    return _Try(0, Rotation(k), (Kind(),) * length)
+    return _Try(Rotation(k), (Kind(),) * length)
+
+
+def _parts_fixed(rotation: Rotation, kinds: tuple[Kind, ...], q: int, distance: int) -> bool:
+    """Tell whether two rows that stay may be so far apart; they need two symbols that stay."""
+    parting = [kind for kind in kinds if q - kind.cycle * kind.n_cycles > 1]
+    reach = sum(rotation.size // kind.order for kind in parting)
+    return bool(kinds) and (rotation.n_fixed < 2 or reach >= distance)
+
+
+def _hardness(rotation: Rotation, kinds: tuple[Kind, ...], q: int, slack: float) -> float:
+    """About the logarithm of the energy, but for a constant, that a short run ends with.
+
+    Codes are as good as random ones: the distance of a pair of rows has a normal distribution,
+    of which all orbits of pairs must hit the narrow part that begins at the wanted distance and
+    has the mean that averaging leaves. The energy grows with the number of orbits, and with the
+    share of all choices that this costs; the factor of the share was fitted to runs.
+    """
+    n = sum(rotation.size // kind.order for kind in kinds)
+    orbits = comb(rotation.n_rows, 2) / rotation.size
+    width = math.sqrt(2 * math.pi * n * (q - 1)) / q
+    # The entropy of a geometric distribution with this mean.
+    entropy = (1 + slack) * math.log2(1 + slack) - slack * math.log2(slack) if slack else 0.0
+    cost = orbits * max(0.0, math.log2(width) - entropy)
+    choices = 1.0
+    for kind in kinds:
+        blocks = len(kind.blocks(rotation))
+        balance = (q - 1) / 2 * math.log2(max(1.0, 2 * math.pi * blocks / q))
+        names = math.log2(math.factorial(q)) if kind.order == 1 else 0.0
+        images = math.log2(rotation.size / kind.order)
+        choices += max(0.0, blocks * math.log2(q) - balance - names - images)
+    return math.log(orbits) + _HARDNESS * cost / choices
 
 
 @lru_cache(maxsize=64)

@@ -23,6 +23,7 @@ from ecoc.constructions import _annealing as kernels
 from ecoc.constructions.fields import galois_field, prime_power
 
 __all__ = [
+    "HOT",
     "Kind",
     "Rotation",
     "anneal_code",
@@ -31,7 +32,7 @@ __all__ = [
     "subtraction_table",
 ]
 
-_HOT, _COLD = 0.4, 0.12
+HOT, _COLD = 0.4, 0.12
 """Temperatures for violations of 1; most of the way to a solution is along plateaus."""
 _HOT_DIFFERENCES, _COLD_DIFFERENCES = 0.9, 0.25
 _CHUNK = 1 << 15
@@ -236,7 +237,7 @@ def anneal_code(
     budget: Budget,
     start: Ints | None = None,
     changes: float = 0.0,
-    hot: float = _HOT,
+    hot: float = HOT,
 ) -> tuple[Ints, int]:
     """Look for a code of balanced columns with a row distance.
 
@@ -513,7 +514,8 @@ def _distances(orbits: Ints, counts: Ints, lacks: Ints) -> kernels.Distances:
     """What each orbit of pairs lacks, and which orbits lack something."""
     pairs = np.stack(np.triu_indices(len(orbits), 1), axis=1)
     order = np.argsort(orbits[pairs[:, 0], pairs[:, 1]], kind="stable")
-    close, places = np.zeros((2, counts.size), dtype=np.int32)
+    close = np.zeros(counts.size, dtype=np.int32)
+    places = np.full(counts.size, -1, dtype=np.int32)
     lacking = np.flatnonzero(lacks > 0)
     close[: lacking.size] = lacking
     places[lacking] = np.arange(lacking.size)

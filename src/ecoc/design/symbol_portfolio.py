@@ -28,7 +28,7 @@ from ecoc.errors import InfeasibleError, InvalidCodebookError, TooLargeError
 
 __all__ = ["SymbolPortfolio", "symbol_codebook"]
 
-_CONSTRUCTION_WORK = 1.2e9
+_CONSTRUCTION_WORK = 2.8e9
 _SEARCH_WORK = 3e8
 """What "auto" may spend on a stage without a time limit: distances of pairs that are looked at."""
 
@@ -138,19 +138,20 @@ class SymbolPortfolio(StagedRun):
     def construct(self) -> None:
         """Take the best code that constructions give, its columns separated as asked for."""
         with self.stage("construction") as said:
-            if not self._ready(said):
-                return
-            from ecoc.constructions.symbols import construct_symbols
+            from ecoc.constructions.symbols import construct_symbols, tabled_symbols
 
-            code = construct_symbols(
-                self.problem.n_classes,
-                self.n_columns,
-                self.problem.n_symbols,
-                target_distance=None if self.bound is None else int(self.bound),
-                random_state=self.seed,
-                time_limit=self._share_for_looking(),
-                work_limit=_CONSTRUCTION_WORK,
-            )
+            size = self.problem.n_classes, self.n_columns, self.problem.n_symbols
+            if self._ready(said):
+                code = construct_symbols(
+                    *size,
+                    target_distance=None if self.bound is None else int(self.bound),
+                    random_state=self.seed,
+                    time_limit=self._share_for_looking(),
+                    work_limit=_CONSTRUCTION_WORK,
+                )
+            else:
+                # A table needs neither time nor anything compiled.
+                code = tabled_symbols(*size, random_state=self.seed)
             if code is None:
                 said.append("none applies")
                 return

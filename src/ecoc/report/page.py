@@ -169,16 +169,8 @@ def drawing(figure: Figure, caption: str, description: str = "") -> str:
         More for those who cannot see it.
     """
     import matplotlib as mpl
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     stream = io.StringIO()
-    FigureCanvasSVG(figure)
-    figure.set_dpi(72)
-    layout = figure.get_layout_engine()
-    if layout is not None:
-        # Saving would draw everything a second time to find it out.
-        layout.execute(figure)
-        figure.set_layout_engine("none")
     # Letters stay letters. Names inside differ by what they name, and by the drawing.
     with mpl.rc_context({"svg.hashsalt": f"ecoc {caption}", "svg.fonttype": "none"}):
         figure.savefig(stream, format="svg", metadata=dict.fromkeys(_NO_METADATA), transparent=True)

@@ -3,11 +3,11 @@ import pytest
 
 pytest.importorskip("torch")
 
+from ecoc.cli.robustness import read_model_with_samples
 from ecoc.codes import one_vs_rest
 from ecoc.datasets import load_dataset
 from ecoc.errors import FileFormatError, InvalidInputError
 from ecoc.nn import ECOCNetworkClassifier
-from ecoc.robustness.model_files import read_model_with_samples
 
 
 def test_other_files_are_no_models():
