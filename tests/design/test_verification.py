@@ -156,7 +156,7 @@ def test_exhaustive_certificates_are_checked_from_scratch(tmp_path, best, every_
     claim["proof"]["bound"] = 3
     assert fewer.min_row_distance == 3
     write_file(fewer, tmp_path / "fewer.json", certificate=claim)
-    with pytest.raises(VerificationError, match="1 admissible columns are not used"):
+    with pytest.raises(VerificationError, match="1 admissible column is not used"):
         read_design(tmp_path / "fewer.json")
     path = changed(
         tmp_path / "b.json",

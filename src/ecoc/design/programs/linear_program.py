@@ -155,7 +155,7 @@ class LinearProgram:
     ...     "max", [1, 1], csr_array([[1, 2]]), [0], [3], [0, 0], [1, 1], [True, True],
     ...     Names((NameBlock("x", range(2)),)), Names((NameBlock("limit"),)))
     >>> str(program.sizes)
-    '2 variables, 1 rows, 2 non-zeros'
+    '2 variables, 1 row, 2 non-zeros'
     >>> program.is_feasible([1, 1]), program.objective_value([1, 1])
     (True, 2.0)
     """
