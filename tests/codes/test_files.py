@@ -159,7 +159,7 @@ def test_bad_json_is_refused_by_place(tmp_path, text, message):
         (b"", "no rows"),
         (b"\xff\xfe", "not UTF-8 text (byte 0)"),
         (b"f1,f2\n", "no rows"),
-        (b"1,-1\n-1\n", "line 2 has 1 entries, the first has 2"),
+        (b"1,-1\n-1\n", "line 2 has 1 entry, the first has 2"),
         (b"1,-1\n2,1\n", "line 2: entries must be -1, 0 or 1 (or symbols, under a header such as"),
         (b"0,1,2\n1,2,0\n2,0,1\n", "line 2: entries must be -1, 0 or 1"),
         (b"f1:3,f2:3\n0,1\n1,0\n3,1\n", "line 4: entries must be whole numbers 0 to 2, not '3'"),

@@ -73,7 +73,7 @@ def test_names_are_checked(name):
     ("rows", "message"),
     [
         (["+x", "--"], "Row 0 must hold only '+', '-' and '0'; got 'x'"),
-        (["+", "--"], "row 0 has 1 columns, row 1 has 2"),
+        (["+", "--"], "row 0 has 1 column, row 1 has 2"),
         ([], "got no rows"),
         ([1, 2], "Row 0 must be text"),
         ("+-", "at least 2 classes"),
