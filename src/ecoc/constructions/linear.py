@@ -219,8 +219,8 @@ def _generator(code: ParentCode) -> Bits:
 @lru_cache(maxsize=64)
 def _orbit_rows(code: ParentCode, n_shortened: int) -> Bits:
     wanted = code.length, code.dimension, code.distance
-    found = (c for c in orbit_codes(2) if (c.length, c.dimension, c.distance) == wanted)
-    return next(found).generator(n_shortened).astype(np.uint8)
+    alike = (c for c in orbit_codes(2) if (c.length, c.dimension, c.distance) == wanted)
+    return next(alike).generator(n_shortened).astype(np.uint8)
 
 
 def _shortened(generator: Bits, n_places: int) -> Bits:

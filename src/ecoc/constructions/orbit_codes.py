@@ -57,11 +57,11 @@ class Arithmetic:
 
     def digits(self, number: int, n_digits: int = 0) -> tuple[int, ...]:
         """The digits of a number in base q, the last place first, at least so many."""
-        found: list[int] = []
-        while number or len(found) < n_digits:
+        places: list[int] = []
+        while number or len(places) < n_digits:
             number, digit = divmod(number, self.order)
-            found.append(digit)
-        return tuple(found)
+            places.append(digit)
+        return tuple(places)
 
     def times_x(self, point: tuple[int, ...], monic: tuple[int, ...]) -> tuple[int, ...]:
         """The product of x and a polynomial, modulo a monic polynomial.
