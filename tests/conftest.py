@@ -1,5 +1,8 @@
+import os
+import shutil
 import signal
 
+import pytest
 from hypothesis import settings
 
 # Machines differ in speed, and the same examples should run everywhere. Who looks for new
@@ -11,3 +14,28 @@ settings.load_profile("ecoc")
 # A shell starts what it runs in the background deaf to Ctrl-C, and so would be all that tests
 # start in turn.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """A Chromium for the tests of pages; CI installs one."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = os.environ.get("ECOC_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        pytest.skip("no Chromium is installed; ECOC_BROWSER can name one")
+    with playwright.sync_playwright() as running:
+        started = running.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield started
+        started.close()

@@ -1,7 +1,5 @@
 """Both kinds of pages in a real browser: nothing is missing, nothing is asked of a network."""
 
-import os
-import shutil
 from functools import cache
 from pathlib import Path
 
@@ -13,30 +11,6 @@ from ecoc.design import design_codebook
 from ecoc.paper import Record, paper_table
 from ecoc.report import codebook_page, design_page, fit_page, reproduction_page
 from ecoc.tables import Table, fit_table
-
-FLAGS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    found = os.environ.get("ECOC_BROWSER") or next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
-        pytest.skip("no Chromium is installed; ECOC_BROWSER can name one")
-    with playwright.sync_playwright() as running:
-        started = running.chromium.launch(executable_path=found, args=list(FLAGS))
-        yield started
-        started.close()
 
 
 @pytest.fixture
