@@ -214,7 +214,7 @@ def _move(columns: Columns, distances: Distances, move: tuple[int, int, int], we
 
 @njit
 def _take_back(
-    columns: Columns, kinds: Kinds, distances: Distances, move: tuple[Whole, Whole, Whole, Whole]
+    columns: Columns, kinds: Kinds, distances: Distances, move: tuple[int, Whole, Whole, Whole]
 ) -> None:
     """Give a block the symbols again that it had before, without looking at the energy."""
     c, g, b, v = move
@@ -259,7 +259,7 @@ def _list_close(distances: Distances, block: Ints32) -> None:
 
 @njit
 def _move_block(
-    columns: Columns, kinds: Kinds, distances: Distances, move: tuple[Whole, Whole, Whole, Whole]
+    columns: Columns, kinds: Kinds, distances: Distances, move: tuple[int, Whole, Whole, Whole]
 ) -> float:
     """Give the first row of a block a symbol, and the others what follows from it."""
     c, g, b, v = move
@@ -354,7 +354,7 @@ def anneal_columns(  # noqa: PLR0917  # numba takes arguments by position
 
 @njit
 def _rename_block(
-    columns: Columns, kinds: Kinds, distances: Distances, move: tuple[Whole, Whole, Whole, Whole]
+    columns: Columns, kinds: Kinds, distances: Distances, move: tuple[int, Whole, Whole, Whole]
 ) -> float:
     """Move a block where separations that are not needed cost as much as those that are missing.
 
