@@ -129,6 +129,8 @@ def show(
         form = "json"
     if form == "text" and output is None:
         _print_text(contents.codebook)
+        if design is not None and design.prefixes:
+            click.echo(f"\n{design.prefix_table}")
         if design is not None:
             click.echo(f"\n{_claim_text(design)}")
         return
