@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ecoc._numba import inline, njit
+from ecoc._numba import njit
 from ecoc._typing import Floats, Ints, Signs
-
-_TABLE = 1 << 14
 
 
 @njit
@@ -122,6 +120,18 @@ def _improve_column(column: Signs, weights: Floats, q: int, sizes: Ints, limit: 
 
 
 @njit
+def _deal(column: Signs, q: int) -> None:
+    """Deal the classes to groups of the same size at random, the first class to the first group."""
+    for p in range(len(column)):
+        other = np.random.randint(p + 1)  # noqa: NPY002
+        column[p] = column[other]
+        column[other] = p % q
+    first = column[0]
+    for p in range(len(column)):
+        column[p] = (column[p] - first) % q
+
+
+@njit
 def grow(  # noqa: PLR0917  # one compiled loop
     matrix: Signs,
     n_fixed: int,
@@ -155,12 +165,7 @@ def grow(  # noqa: PLR0917  # one compiled loop
         for trial in range(10 * n_tries):
             if trial >= n_tries and best >= 0:
                 break
-            order = np.random.permutation(k)  # noqa: NPY002
-            for place in range(k):
-                column[order[place]] = place % q
-            first = column[0]
-            for p in range(k):
-                column[p] = (column[p] - first) % q
+            _deal(column, q)
             cut = 0.0
             if trial < 9 * n_tries:
                 cut = _improve_column(column, weights, q, sizes, limit)
@@ -238,7 +243,12 @@ def _over(value: int, low: int, high: int) -> int:
     return (far + 1) // 2
 
 
-@inline
+@njit
+def _root(cost: int) -> float:
+    return float(cost) ** 0.5
+
+
+@njit
 def _count(missing: Ints, apart: int, changes: Ints) -> None:
     """Add what the squares of what is missing change by when a pair comes apart, or nearer."""
     if apart > 0:
@@ -249,7 +259,7 @@ def _count(missing: Ints, apart: int, changes: Ints) -> None:
             changes[m] += max(0, 2 * missing[m] + 1)
 
 
-@inline
+@njit
 def _shift(missing: Ints, apart: int) -> None:
     for m in range(len(missing)):
         missing[m] -= apart
@@ -304,10 +314,9 @@ def anneal_prefixes(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
                     products[i, j] += 1 if matrix[p, i] == matrix[p, j] else -1
                 products[j, i] = products[i, j]
                 broken += _over(products[i, j], low, high)
-    roots = np.sqrt(np.arange(_TABLE).astype(np.float64))
     energy = 0.0
     for j in range(length):
-        energy += roots[min(costs[j], _TABLE - 1)]
+        energy += _root(costs[j])
     best_energy = np.inf
     if broken == 0:
         best_energy = energy
@@ -342,7 +351,7 @@ def anneal_prefixes(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
             total = 0.0
             for m in range(i, j):
                 total += (
-                    roots[min(costs[m] + changes[m], _TABLE - 1)] - roots[min(costs[m], _TABLE - 1)]
+                    _root(costs[m] + changes[m]) - _root(costs[m])
                 )
             if total > 0 and np.random.random() >= np.exp(-total / temperature):  # noqa: NPY002
                 continue
@@ -361,11 +370,14 @@ def anneal_prefixes(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
                 matrix[p, i] = matrix[p, j]
                 matrix[p, j] = moved
             if q == 2:
-                sides[i], sides[j] = sides[j], sides[i]
+                side = sides[i]
+                sides[i] = sides[j]
+                sides[j] = side
                 for m in range(length):
-                    if m not in (i, j):
-                        products[i, m], products[j, m] = products[j, m], products[i, m]
-                        products[m, i], products[m, j] = products[m, j], products[m, i]
+                    if m != i and m != j:  # noqa: PLR1714  # what the compiler takes soonest
+                        product = products[i, m]
+                        products[i, m] = products[m, i] = products[j, m]
+                        products[j, m] = products[m, j] = product
             energy += total
         else:
             p = 1 + np.random.randint(k - 1)  # noqa: NPY002
@@ -395,7 +407,7 @@ def anneal_prefixes(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
             total = 2.0 * worse
             for m in range(j, length):
                 total += (
-                    roots[min(costs[m] + changes[m], _TABLE - 1)] - roots[min(costs[m], _TABLE - 1)]
+                    _root(costs[m] + changes[m]) - _root(costs[m])
                 )
             if total > 0 and np.random.random() >= np.exp(-total / temperature):  # noqa: NPY002
                 continue

@@ -41,9 +41,9 @@ from ecoc.codes.validation import check_symbols
 from ecoc.errors import InfeasibleError, InvalidInputError, UnsupportedError
 from ecoc.graphs import SEPARATIONS, ConflictGraph
 
-__all__ = ["OBJECTIVES", "DesignProblem"]
+__all__ = ["DesignProblem"]
 
-OBJECTIVES = ("max-min-distance", "target-distances")
+_OBJECTIVES = ("max-min-distance", "target-distances")
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class DesignProblem:
         if self.min_column_distance is not None:
             check_int("min_column_distance", self.min_column_distance, minimum=1, maximum=k)
         check_choice("separation", self.separation, SEPARATIONS)
-        check_choice("objective", self.objective, OBJECTIVES)
+        check_choice("objective", self.objective, _OBJECTIVES)
         if self.max_imbalance is not None:
             check_number("max_imbalance", self.max_imbalance, minimum=0, maximum=1)
         if self.class_sizes is not None:
