@@ -107,7 +107,7 @@ def extend_codebook(
         For two symbols: how much each entry of a new row is wanted to be +1 (positive) or -1
         (negative), such as what trained columns answer on the samples of a class. Among rows at
         least `min_distance` from all others, those that agree most are looked for, in place of
-        those that are furthest.
+        those that are furthest; entries with the wish 0 are free.
     min_distance : float, optional
         The least distance of new rows where there are wishes; 1 by default.
     time_limit : float, optional
@@ -519,8 +519,15 @@ class _NewRows:
         """Rows that agree with the wishes, at least so far from all others where that is found."""
         chosen = np.empty((0, self.length), dtype=np.int64)
         for wish in wanted:
-            word = np.where(wish >= 0, 0, 1)
-            chosen = np.vstack([chosen, self._repaired(word, np.abs(wish), chosen, max(goal, 1))])
+            word = self._repaired(np.where(wish >= 0, 0, 1), np.abs(wish), chosen, max(goal, 1))
+            # Entries of which nothing is wished take the row further from all others.
+            free = np.where(wish == 0, 0.0, np.inf)
+            others = np.vstack([self.old, chosen])
+            for further in range(goal + 1, 2 * self.length + 1 if (wish == 0).any() else 0):
+                moved = self._repaired(word, free, chosen, further)
+                if self.distances(moved[None, :], others).min() >= further:
+                    word = moved
+            chosen = np.vstack([chosen, word])
         return chosen
 
     def _repaired(self, word: Ints, price: Floats, chosen: Ints, goal: int) -> Ints:
@@ -539,9 +546,9 @@ class _NewRows:
             same = (others == word) & (others >= 0)
             differ = (others != word) & (others >= 0)
             gain = missing @ (same.astype(np.float64) - differ)
-            worth = np.where(changed, -np.inf, gain / (price + 1e-9))
+            worth = np.where(changed | np.isinf(price), -np.inf, gain / (price + 1e-9))
             column = int(worth.argmax())
-            if gain[column] <= 0:
+            if worth[column] <= 0:
                 break
             word = word.copy()
             word[column] = 1 - word[column]

@@ -45,7 +45,7 @@ _BASES = (3.0, 4.0, 2.0)
 """By how much a pair of rows that is nearer by one counts more."""
 
 _MOVES = 20_000
-_PATIENCE = 60
+_PATIENCE = 30
 """How many rounds without a gain end a search that no time limit ends."""
 
 _SWAPS = 0.3
