@@ -130,6 +130,14 @@ def test_a_seed_repeats_and_a_start_stays_in_front():
     assert designs[0].codebook.n_columns == 9
 
 
+def test_columns_are_added_even_where_they_bring_nothing():
+    start = design_codebook(4, 6, nested=True, random_state=0).codebook.take_columns(range(3))
+    # Distance 2 with three columns, and with four.
+    design = design_codebook(4, 4, nested=True, warm_start=start)
+    assert design.codebook.n_columns == 4
+    assert design.codebook.min_row_distance == 2
+
+
 def test_rules_for_columns_are_kept():
     design = design_codebook(
         8, 12, nested=True, min_column_distance=2, max_imbalance=0.25, random_state=0, time_limit=2

@@ -350,9 +350,7 @@ def anneal_prefixes(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
                         _count(missing[p, other, i:j], apart, moved_costs)
             total = 0.0
             for m in range(i, j):
-                total += (
-                    _root(costs[m] + changes[m]) - _root(costs[m])
-                )
+                total += _root(costs[m] + changes[m]) - _root(costs[m])
             if total > 0 and np.random.random() >= np.exp(-total / temperature):  # noqa: NPY002
                 continue
             for p in range(k):
@@ -406,9 +404,7 @@ def anneal_prefixes(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
                     _count(missing[p, other, j:], -1, moved_costs)
             total = 2.0 * worse
             for m in range(j, length):
-                total += (
-                    _root(costs[m] + changes[m]) - _root(costs[m])
-                )
+                total += _root(costs[m] + changes[m]) - _root(costs[m])
             if total > 0 and np.random.random() >= np.exp(-total / temperature):  # noqa: NPY002
                 continue
             for other in range(k):

@@ -150,7 +150,9 @@ def extend_codebook(
     if min_distance is not None:
         check_number("min_distance", min_distance, minimum=0)
         if wanted is None:
-            raise InvalidInputError("min_distance is for wishes; without them distances are largest.")
+            raise InvalidInputError(
+                "min_distance is for wishes; without them distances are largest."
+            )
     names = _labels(codebook, labels, new)
     rows = _NewRows(
         codebook,

@@ -72,6 +72,13 @@ class NestedPortfolio(DesignRun):
     _bounds: Ints
     _generator: np.random.Generator
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing more is to be done: the bounds are met, with all columns."""
+        codebook = self.codebook
+        long = codebook is not None and codebook.n_columns >= self._length
+        return self.over_time or (self.proved and long)
+
     def check_size(self) -> None:
         """Refuse more classes and columns than prefixes can be counted for, before any work."""
         k, length = self.problem.n_classes, self.problem.n_columns
@@ -342,6 +349,8 @@ class NestedPortfolio(DesignRun):
             while not (self.over or budget.is_spent) and self.codebook is not None:
                 if self.time_limit is None and since >= _PATIENCE:
                     break
+                if self.codebook.n_columns == self._fixed.shape[1]:
+                    break
                 before = self.objective
                 fresh = self._grown(self._fixed, _BASES[1], budget) if rounds % 3 == 2 else None
                 self._anneal(self._symbols(self.codebook) if fresh is None else fresh, budget)
@@ -403,8 +412,15 @@ class NestedPortfolio(DesignRun):
             if self.problem.violations(codebook):
                 return None
             self.offer(codebook)
-            return int(self.problem.objective_of(codebook))
+            value = int(self.problem.objective_of(codebook))
+            if value == self.objective and self._is_longer(codebook):
+                self.codebook = codebook
+            return value
         return None
+
+    def _is_longer(self, codebook: Codebook) -> bool:
+        """Whether a codebook has more of the columns that are asked for than the best one."""
+        return self.codebook is None or codebook.n_columns > self.codebook.n_columns
 
 
 def _rules(problem: DesignProblem) -> ColumnRules:

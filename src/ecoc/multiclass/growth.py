@@ -176,6 +176,4 @@ def codewords_by_answers(
     # Others say something, however little: a wish of exactly 0 is for columns that are taught.
     wishes[wishes == 0] = 1e-9
     wishes[:, list(retrained)] = 0
-    return extend_codebook(
-        codebook, new, labels=labels, wishes=wishes, random_state=seed
-    ).codebook
+    return extend_codebook(codebook, new, labels=labels, wishes=wishes, random_state=seed).codebook
