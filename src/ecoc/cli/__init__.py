@@ -31,6 +31,7 @@ _EXTRAS = {
         "show": "ecoc.cli.codebooks:show",
         "verify": "ecoc.cli.codebooks:verify",
         "convert": "ecoc.cli.codebooks:convert",
+        "extend": "ecoc.cli.codebooks:extend",
         "bounds": "ecoc.cli.design:bounds",
         "cover": "ecoc.cli.design:cover",
         "data": "ecoc.cli.reproduce:data",

@@ -33,6 +33,7 @@ from ecoc.codes import Codebook, Provenance, dense_random
 from ecoc.codes.columns import columns_to_matrix, matrix_to_columns
 from ecoc.design.arrangement import balance_columns
 from ecoc.design.jobs import Answer, Job, solve_job
+from ecoc.design.nested import NestedPortfolio
 from ecoc.design.problem import DesignProblem
 from ecoc.design.programs import check_size, job_size
 from ecoc.design.result import Certificate, Design, codebook_of
@@ -93,6 +94,7 @@ def design_codebook(
     objective: str = "max-min-distance",
     target_distances: npt.ArrayLike | None = None,
     n_symbols: int = 2,
+    nested: bool = False,
     method: str = "auto",
     formulation: str | None = None,
     solver: str = "auto",
@@ -110,12 +112,12 @@ def design_codebook(
     ----------
     n_classes : int or DesignProblem
         The number of classes, k; or all that is wanted in one :class:`DesignProblem`, in place
-        of this and the arguments up to `n_symbols`.
+        of this and the arguments up to `nested`.
     n_columns : int
         The most columns allowed, L.
     min_column_distance, separation, max_imbalance, class_sizes, objective
         What is wanted of the columns and rows, see :class:`DesignProblem`.
-    target_distances, n_symbols
+    target_distances, n_symbols, nested
         What is wanted of the columns and rows, see :class:`DesignProblem`.
     method : {"auto", "construction", "search", "integer-program"}, default="auto"
         ``"auto"`` bounds the objective by theory, then tries constructions, annealing and
@@ -142,7 +144,8 @@ def design_codebook(
         The seed. One seed gives one codebook on every machine, busy or not, unless a limit
         cuts the work short.
     warm_start : Codebook or Design, optional
-        A solution to begin with; it must satisfy the problem.
+        A solution to begin with; it must satisfy the problem. With `nested`, its columns stay
+        the first ones, and others are added to them.
     progress : callable, optional
         Called with a :class:`ProgressPoint` for each new incumbent or bound.
     verbose : int, default=0
@@ -180,6 +183,12 @@ def design_codebook(
     >>> design = design_codebook(10, 8, n_symbols=4, random_state=0)
     >>> design.status.name, design.objective, design.codebook.n_symbols
     ('OPTIMAL', 6, 4)
+
+    Of a nested codebook the first columns are a good codebook, however many they are:
+
+    >>> design = design_codebook(7, 8, nested=True, random_state=0)
+    >>> [(prefix.n_columns, prefix.distance, prefix.bound) for prefix in design.prefixes]
+    [(3, 1, 1), (4, 2, 2), (5, 2, 2), (6, 3, 3), (7, 4, 4), (8, 4, 4)]
     """
     problem = _problem(
         n_classes,
@@ -191,8 +200,13 @@ def design_codebook(
         objective=objective,
         target_distances=target_distances,
         n_symbols=n_symbols,
+        nested=nested,
     )
     check_choice("method", method, METHODS)
+    if problem.nested and (method != "auto" or formulation is not None):
+        raise UnsupportedError(
+            "A nested codebook has one method, 'auto'; leave method and formulation out."
+        )
     if formulation is not None:
         check_choice("formulation", formulation, FORMULATIONS)
         if problem.n_symbols > 2:
@@ -214,15 +228,20 @@ def design_codebook(
     # The same seed always gives the same bytes, and so does none.
     seed = (check_seed(random_state) or 0) % (2**31 - 1)
     kind = Portfolio if problem.n_symbols == 2 else SymbolPortfolio
-    run = kind(problem, seed, time_limit, memory_limit, progress, effort)
+    run: Portfolio | SymbolPortfolio | NestedPortfolio = (
+        NestedPortfolio if problem.nested else kind
+    )(problem, seed, time_limit, memory_limit, progress, effort)
     with shown_work(run.standing, verbose=verbose):
         try:
             problem.check_feasible()
-            if isinstance(run, SymbolPortfolio):
+            if isinstance(run, SymbolPortfolio | NestedPortfolio):
                 run.check_size()
             elif method == "integer-program":
                 check_size(problem, formulation or "ip3")
             run.offer(start)
+            if isinstance(run, NestedPortfolio):
+                run.run_stages(start)
+                return run.result()
             run.everything()
             if method != "integer-program":
                 run.run_stages(method, solver)
