@@ -30,6 +30,7 @@ _LAZY = {
     "robustness": "ecoc.robustness",
     "graphs": "ecoc.graphs",
     "report": "ecoc.report",
+    "serving": "ecoc.serving",
     "tables": "ecoc.tables",
     "to_onnx": "ecoc.export:to_onnx",
 }
@@ -55,6 +56,7 @@ __all__ = [
     "paper",
     "report",
     "robustness",
+    "serving",
     "tables",
     "to_onnx",
 ]
