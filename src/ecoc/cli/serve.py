@@ -172,6 +172,8 @@ def _run(app: Any, server: ColumnServer, host: str, port: int, *, as_json: bool)
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
     listening = config.bind_socket()
+    # Whoever reads the address may call at once.
+    listening.listen(config.backlog)
     port = listening.getsockname()[1]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     # uvicorn stops by these signals, and then sends them again to whoever had them before.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import json
 import logging
@@ -165,6 +164,7 @@ class _Door:
 
     async def _body(self, request: Request) -> bytes:
         """The body, if it comes soon and is not too large."""
+        from anyio import fail_after
         from starlette.requests import ClientDisconnect
 
         size = request.headers.get("content-length", "0")
@@ -172,20 +172,18 @@ class _Door:
         if size.isdigit() and int(size[:20]) > self.max_bytes:
             raise too_large
 
-        async def read() -> bytes:
-            body = bytearray()
-            async for chunk in request.stream():
-                body += chunk
-                if len(body) > self.max_bytes:
-                    raise too_large
-            return bytes(body)
-
+        body = bytearray()
         try:
-            return await asyncio.wait_for(read(), _BODY_SECONDS)
-        except asyncio.TimeoutError as error:
+            with fail_after(_BODY_SECONDS):
+                async for chunk in request.stream():
+                    body += chunk
+                    if len(body) > self.max_bytes:
+                        raise too_large
+        except TimeoutError as error:
             raise _RefusalError(408, f"The body must arrive within {_BODY_SECONDS:g} s.") from error
         except ClientDisconnect as error:
             raise _RefusalError(400, "The sender has left.") from error
+        return bytes(body)
 
     def _predicted(self, body: bytes, kind: str) -> dict[str, Any]:
         """Read a body and predict its rows; in a thread."""
@@ -198,7 +196,7 @@ class _Door:
             raise _RefusalError(504, str(error)) from error
         except RecursionError as error:
             raise _RefusalError(400, "The body must not be nested so deeply.") from error
-        except (EcocError, ValueError, TypeError, OverflowError) as error:
+        except (EcocError, ValueError, TypeError, OverflowError, csv.Error) as error:
             raise _RefusalError(400, f"{error}"[:2000]) from error
         except Exception as error:
             _LOG.exception("a request failed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +17,19 @@ from ecoc.multiclass.decoders.base import erasures, symbol_answers
 __all__ = ["WorkerWatch"]
 
 _ROWS_PER_CLASS, _ROWS = 16, 100
-"""How many samples are remembered: twice what the self-healing decoder wants to see."""
+"""How many samples are looked at: twice what the self-healing decoder wants to see."""
+
+_MEMORY = 4
+"""How many times as many are remembered, for workers that are wrong about half of them."""
 
 _SOUND_ERRORS = 2 / 3
 """The wrong answers that are put up with, as a share of those of guessing."""
 
 _FEWEST = 10
 """The fewest answers of a column that say something about who gave them."""
+
+_Batch: TypeAlias = "tuple[Floats, Sequence[str | None]]"
+"""Scores, and who gave those of each column."""
 
 
 @dataclass
@@ -50,7 +57,7 @@ class WorkerWatch:
     """
 
     matrix: npt.NDArray[np.int8]
-    _batches: deque[tuple[Floats, Sequence[str | None]]] = field(default_factory=deque, init=False)
+    _batches: deque[_Batch] = field(default_factory=deque, init=False)
     _fresh: int = field(default=0, init=False)
     _blamed: set[int] = field(default_factory=set, init=False)
 
@@ -71,24 +78,34 @@ class WorkerWatch:
         whole = ~erasures(scores).all(axis=1)
         # Of a large batch the last samples are as good as all of them.
         part = scores[whole][-self._window :]
-        self._batches.append((part, workers))
+        self._batches.appendleft((part, workers))
         self._fresh += len(part)
-        while sum(len(batch) for batch, _ in self._batches) - len(self._batches[0][0]) >= (
-            self._window
-        ):
-            self._batches.popleft()
+        while len(self._latest(_MEMORY * self._window)) < len(self._batches):
+            self._batches.pop()
         if 4 * self._fresh < self._window:
             return ()
         self._fresh = 0
-        return self._diagnosis()
+        # Whoever has begun to lie shows in the latest samples, a little wrong in many.
+        latest = self._latest(self._window)
+        return self._diagnosis(latest) or self._diagnosis(list(self._batches))
+
+    def _latest(self, n_rows: int) -> list[_Batch]:
+        """The latest batches, until there are so many samples."""
+        found = []
+        for batch in self._batches:
+            found.append(batch)
+            n_rows -= len(batch[0])
+            if n_rows <= 0:
+                break
+        return found
 
     def forget(self) -> None:
         """Begin anew, after columns have changed their places."""
         self._batches.clear()
         self._fresh = 0
 
-    def _diagnosis(self) -> tuple[str, ...]:
-        scores = np.concatenate([batch for batch, _ in self._batches])
+    def _diagnosis(self, batches: Sequence[_Batch]) -> tuple[str, ...]:
+        scores = np.concatenate([batch for batch, _ in batches])
         decoder = SelfHealing()
         # A column that was blamed on one worker and is still wrong on the next is weak.
         suspects = [
@@ -103,7 +120,7 @@ class WorkerWatch:
         present = ~erasures(scores)
         counts: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
         start = 0
-        for batch, workers in self._batches:
+        for batch, workers in batches:
             rows_of = slice(start, start + len(batch))
             start += len(batch)
             for column, worker in enumerate(workers):

@@ -228,7 +228,7 @@ def record_table(records: Sequence[Mapping[str, object]], source: str) -> Table:
     (('4', 'dog'), ('', 'snake'))
     """
     names = list(dict.fromkeys(name for record in records for name in record))
-    columns = [_texts(record.get(name) for record in records) for name in names]
+    columns = [_texts([record.get(name) for record in records]) for name in names]
     rows = list(zip(*columns, strict=True))
     return _checked(names, rows, range(1, len(rows) + 1), source)
 
