@@ -215,7 +215,7 @@ class Cluster:
             processes=processes,
             protocol="tcp" if processes else None,
             host="127.0.0.1" if processes else None,
-            dashboard_address=None,
+            dashboard_address=":0",
         )
         self.client = distributed.Client(self._cluster, direct_to_workers=True)
         self.renew()
@@ -224,16 +224,20 @@ class Cluster:
         """The process of each worker."""
         return dict(self.client.run(os.getpid))
 
+    def end(self, pid: int) -> None:
+        """Kill a worker for good, frozen or not."""
+        for worker in self._workers:
+            if worker.pid == pid:
+                worker.kill()
+                worker.wait()
+
     def renew(self) -> None:
         """Begin with four workers again."""
         if not self._processes:
             return
-        present = set(self.pids().values())
-        for worker in self._workers:
-            if worker.pid not in present:
-                worker.kill()  # it may be frozen
-                worker.wait()
-        self._workers = [worker for worker in self._workers if worker.pid in present]
+        self._workers = [worker for worker in self._workers if worker.poll() is None]
+        while len(self.client.nthreads()) > len(self._workers):
+            time.sleep(0.05)  # until the scheduler has noticed
         options = ("--no-nanny", "--nthreads", "1", "--host", "127.0.0.1", "--no-dashboard")
         address = self._cluster.scheduler_address
         while len(self._workers) < N_WORKERS:
@@ -365,7 +369,7 @@ class Bench:
             def strike() -> None:
                 os.kill(pids[names[victim]], SIGNALS[fault])
                 if restart:
-                    time.sleep(0.2)  # until the scheduler has noticed
+                    self.cluster.end(pids[names[victim]])
                     self.cluster.renew()
 
             events[int(KILL_AT * len(self.batches))] = strike
@@ -375,6 +379,8 @@ class Bench:
         try:
             return stream(server, self.batches, self.data, None if wait else self.deadline, events)
         finally:
+            if fault in SIGNALS and self.kills:
+                self.cluster.end(pids[names[victim]])
             server.close()
 
 
@@ -384,7 +390,12 @@ def table(header: list[str], rows: list[list[str]]) -> None:
     print("| " + " | ".join(header) + " |")
     print("|" + "---|" * len(header))
     for row in rows:
-        print("| " + " | ".join(row) + " |")
+        print_row(row)
+
+
+def print_row(row: list[str]) -> None:
+    """Print a row of a table, as soon as it is known."""
+    print("| " + " | ".join(row) + " |", flush=True)
 
 
 HEADER = ["served", "fault", "accuracy", "p50", "p99", "p99.9", "gap", "batches/s", "lost"]
@@ -465,24 +476,24 @@ def measure(n_batches: int, *, smoke: bool) -> None:
 def streams(bench: Bench, models: dict[str, Any], sound: Run, plain: Any, copies: int) -> None:
     """Every model under every fault, and the first without a deadline."""
     first = next(iter(models))
-    rows, runs = [], {(first, "none"): sound}
+    runs = {(first, "none"): sound}
+    table(HEADER, [])
     for name, model in models.items():
         for fault in FAULTS:
             if (name, fault) not in runs:
                 runs[name, fault] = bench.run(model, fault)
-            rows.append(line(name, fault, runs[name, fault]))
+            print_row(line(name, fault, runs[name, fault]))
     runs[first, "frozen"] = bench.run(models[first], "frozen")
-    rows.append(line(first, "frozen", runs[first, "frozen"]))
+    print_row(line(first, "frozen", runs[first, "frozen"]))
     waiting = f"{first}, waiting for all"
     for fault in ("none", "killed", "frozen", "stragglers"):
         runs[waiting, fault] = bench.run(models[first], fault, wait=True)
-        rows.append(line(waiting, fault, runs[waiting, fault]))
+        print_row(line(waiting, fault, runs[waiting, fault]))
     restarted = bench.run(models[first], "killed", wait=True, restart=True)
-    rows.append(line(f"{first}, waiting for a restart", "killed", restarted))
+    print_row(line(f"{first}, waiting for a restart", "killed", restarted))
     for fault in FAULTS:
         name = f"plain, {copies} copies"
-        rows.append(line(name, fault, bench.run(plain, fault, copies=copies)))
-    table(HEADER, rows)
+        print_row(line(name, fault, bench.run(plain, fault, copies=copies)))
     others = [bench.run(models[first], "killed", victim=n) for n in range(1, N_WORKERS)]
     checks = [
         (f"worker {n} killed", run, [restarted, runs[waiting, "killed"]])

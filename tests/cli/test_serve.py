@@ -79,7 +79,7 @@ def wait_for(port, line):
 @pytest.fixture(scope="module")
 def scheduler():
     with distributed.LocalCluster(
-        n_workers=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=None
+        n_workers=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=":0"
     ) as cluster:
         yield cluster.scheduler_address
 

@@ -22,7 +22,7 @@ PATIENTLY = {"deadline": 600.0}
 @pytest.fixture(scope="module")
 def cluster():
     with distributed.LocalCluster(
-        n_workers=3, threads_per_worker=1, processes=False, dashboard_address=None
+        n_workers=3, threads_per_worker=1, processes=False, dashboard_address=":0"
     ) as local:
         yield local
 

@@ -72,9 +72,16 @@ def make_app(
 
     Examples
     --------
-    >>> from ecoc.serving import ColumnServer, make_app
-    >>> server = ColumnServer(model, "tcp://scheduler:8786")  # doctest: +SKIP
-    >>> app = make_app(server, deadline=0.1)  # doctest: +SKIP
+    >>> from dask.distributed import LocalCluster
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from ecoc.multiclass import ECOCClassifier
+    >>> model = ECOCClassifier(GaussianNB(), "exhaustive").fit(*load_iris(return_X_y=True))
+    >>> cluster = LocalCluster(n_workers=1, processes=False, dashboard_address=":0")
+    >>> with cluster, ColumnServer(model, cluster.scheduler_address) as server:
+    ...     app = make_app(server, deadline=0.1)  # uvicorn.run(app) listens
+    >>> [route.path for route in app.routes]
+    ['/predict', '/health', '/metrics']
     """
     require("starlette", extra="serve")
     from starlette.applications import Starlette

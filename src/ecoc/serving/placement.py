@@ -39,11 +39,11 @@ def place_columns(
     --------
     >>> for worker, columns in place_columns(5, ["a", "b"]).items():
     ...     print(worker, sorted(columns))
-    a [0, 2, 4]
-    b [1, 3]
-    >>> moved = place_columns(5, ["b", "c"], held={"a": {0, 2, 4}, "b": {1, 3}})
+    a [0, 1, 3]
+    b [2, 4]
+    >>> moved = place_columns(5, ["b", "c"], held={"a": {0, 1, 3}, "b": {2, 4}})
     >>> sorted(moved["b"]), sorted(moved["c"])
-    ([1, 3], [0, 2, 4])
+    ([1, 2, 4], [0, 3])
     """
     if not workers:
         return {}

@@ -159,10 +159,12 @@ class ColumnServer:
     >>> from sklearn.naive_bayes import GaussianNB
     >>> X, y = load_iris(return_X_y=True)
     >>> model = ECOCClassifier(GaussianNB(), "exhaustive").fit(X, y)
-    >>> with ColumnServer(model, n_workers=2) as server:  # doctest: +SKIP
-    ...     served = server.predict(X, deadline=1.0)
-    >>> served.missing_columns  # doctest: +SKIP
-    ()
+    >>> from dask.distributed import Client, LocalCluster
+    >>> cluster = LocalCluster(n_workers=2, processes=False, dashboard_address=":0")
+    >>> with cluster, Client(cluster) as client, ColumnServer(model, client) as server:
+    ...     served = server.predict(X, deadline=60)
+    >>> bool((served.labels == model.predict(X)).all()), served.missing_columns
+    (True, ())
     """
 
     def __init__(
