@@ -31,6 +31,7 @@ _LAZY = {
     "robustness": "ecoc.robustness",
     "graphs": "ecoc.graphs",
     "report": "ecoc.report",
+    "serving": "ecoc.serving",
     "tables": "ecoc.tables",
     "to_onnx": "ecoc.export:to_onnx",
 }
@@ -57,6 +58,7 @@ __all__ = [
     "paper",
     "report",
     "robustness",
+    "serving",
     "tables",
     "to_onnx",
 ]

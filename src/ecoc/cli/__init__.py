@@ -20,6 +20,7 @@ _EXTRAS = {
     "distributed": "dask",
     "torch": "nn",
     "onnx": "onnx",
+    "starlette": "serve",
 }
 
 
@@ -38,6 +39,7 @@ _EXTRAS = {
         "fit": "ecoc.cli.fit:fit",
         "predict": "ecoc.cli.fit:predict",
         "export": "ecoc.cli.fit:export",
+        "serve": "ecoc.cli.serve:serve",
         "attack": "ecoc.cli.robustness:attack",
         "certify": "ecoc.cli.robustness:certify",
         "reproduce": "ecoc.cli.reproduce:reproduce",
