@@ -22,6 +22,7 @@ _LAZY = {
     "DesignProblem": "ecoc.design:DesignProblem",
     "design": "ecoc.design",
     "design_codebook": "ecoc.design:design_codebook",
+    "extend_codebook": "ecoc.design:extend_codebook",
     "ECOCClassifier": "ecoc.multiclass:ECOCClassifier",
     "datasets": "ecoc.datasets",
     "multiclass": "ecoc.multiclass",
@@ -30,6 +31,7 @@ _LAZY = {
     "robustness": "ecoc.robustness",
     "graphs": "ecoc.graphs",
     "report": "ecoc.report",
+    "serving": "ecoc.serving",
     "tables": "ecoc.tables",
     "to_onnx": "ecoc.export:to_onnx",
 }
@@ -48,6 +50,7 @@ __all__ = [
     "design",
     "design_codebook",
     "errors",
+    "extend_codebook",
     "graphs",
     "load",
     "multiclass",
@@ -55,6 +58,7 @@ __all__ = [
     "paper",
     "report",
     "robustness",
+    "serving",
     "tables",
     "to_onnx",
 ]
