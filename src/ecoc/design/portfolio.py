@@ -203,10 +203,6 @@ def design_codebook(
         nested=nested,
     )
     check_choice("method", method, METHODS)
-    if problem.nested and (method != "auto" or formulation is not None):
-        raise UnsupportedError(
-            "A nested codebook has one method, 'auto'; leave method and formulation out."
-        )
     if formulation is not None:
         check_choice("formulation", formulation, FORMULATIONS)
         if problem.n_symbols > 2:
@@ -227,34 +223,51 @@ def design_codebook(
 
     # The same seed always gives the same bytes, and so does none.
     seed = (check_seed(random_state) or 0) % (2**31 - 1)
-    kind = Portfolio if problem.n_symbols == 2 else SymbolPortfolio
-    run: Portfolio | SymbolPortfolio | NestedPortfolio = (
-        NestedPortfolio if problem.nested else kind
-    )(problem, seed, time_limit, memory_limit, progress, effort)
+    run = _kind(problem, method)(problem, seed, time_limit, memory_limit, progress, effort)
     with shown_work(run.standing, verbose=verbose):
         try:
             problem.check_feasible()
-            if isinstance(run, SymbolPortfolio | NestedPortfolio):
+            if not isinstance(run, Portfolio):
                 run.check_size()
             elif method == "integer-program":
                 check_size(problem, formulation or "ip3")
             run.offer(start)
             if isinstance(run, NestedPortfolio):
                 run.run_stages(start)
-                return run.result()
-            run.everything()
-            if method != "integer-program":
-                run.run_stages(method, solver)
-            elif run.over:
-                pass
-            elif isinstance(run, Portfolio):
-                run.integer_program(formulation or "ip3", solver, helped=False)
             else:
-                run.integer_program(solver, helped=False)
+                _run(run, method, formulation, solver)
         except KeyboardInterrupt:
             # Between two stages; within one the stage itself takes note of it.
             run.note_cut("design", "interrupted")
         return run.result()
+
+
+def _run(
+    run: Portfolio | SymbolPortfolio, method: str, formulation: str | None, solver: str
+) -> None:
+    """Run the stages of a method."""
+    run.everything()
+    if method != "integer-program":
+        run.run_stages(method, solver)
+    elif run.over:
+        pass
+    elif isinstance(run, Portfolio):
+        run.integer_program(formulation or "ip3", solver, helped=False)
+    else:
+        run.integer_program(solver, helped=False)
+
+
+def _kind(
+    problem: DesignProblem, method: str
+) -> type[Portfolio] | type[SymbolPortfolio] | type[NestedPortfolio]:
+    """The stages that are for a problem."""
+    if problem.nested:
+        if method != "auto":
+            raise UnsupportedError(
+                "A nested codebook has one method, 'auto'; leave method and formulation out."
+            )
+        return NestedPortfolio
+    return Portfolio if problem.n_symbols == 2 else SymbolPortfolio
 
 
 def _problem(n_classes: int | DesignProblem, **fields: Any) -> DesignProblem:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -204,7 +204,7 @@ def choose_codebook(
     return replace(choice, reason=f"{choice.reason}; {note}", length_note=note)
 
 
-def is_name(codebook: object) -> bool:
+def is_name(codebook: object) -> TypeGuard[str]:
     """Whether a codebook is asked for by its name, and is neither given nor in a file."""
     return isinstance(codebook, str) and Path(codebook).suffix.lower() not in _FILE_SUFFIXES
 
