@@ -37,7 +37,7 @@ from ecoc._files import PathLike, parse_json, read_bytes
 from ecoc.atlas.recipes import Recipe, expand_recipe
 from ecoc.bounds import Bound, BoundProblem, averaging_bound, parity_bound, words_bound
 from ecoc.bounds.problem import SymbolBoundProblem
-from ecoc.bounds.symbols import all_symbol_bounds
+from ecoc.bounds.symbols import elementary_symbol_bounds
 from ecoc.codes import Codebook, Provenance
 from ecoc.errors import FileFormatError, InvalidInputError
 
@@ -159,6 +159,11 @@ class AtlasCell:
         return self.separation == self.separation_bound
 
     @property
+    def is_settled(self) -> bool:
+        """Whether ``design_codebook`` has nothing to add: both bounds are met, or it has tried."""
+        return self.is_searched or (self.is_proved and self.is_separated)
+
+    @property
     def how(self) -> str:
         """How the codebook was made, in a few words."""
         return self._atlas.code(self.n_symbols, self._place)[0]
@@ -267,7 +272,7 @@ def proof_key(argument: str, n_classes: int, n_columns: int, bound: int) -> str:
 def _arithmetic_bound(name: str, n_classes: int, n_columns: int, n_symbols: int) -> Bound | None:
     if n_symbols > 2:
         problem = SymbolBoundProblem(n_classes, n_columns, n_symbols)
-        return next((b for b in all_symbol_bounds(problem) if b.name == name), None)
+        return next((b for b in elementary_symbol_bounds(problem) if b.name == name), None)
     rows = BoundProblem(n_classes, n_columns)
     if name == "averaging":
         return averaging_bound(rows)

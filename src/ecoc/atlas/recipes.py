@@ -302,7 +302,7 @@ _OPERATIONS: dict[str, tuple[str, Callable[..., Symbols]]] = {
     "without": ("im", _without),
     "beside": ("m*", lambda _, matrices: _joined(matrices, 1)),
     "below": ("m*", lambda _, matrices: _joined(matrices, 0)),
-    "negate": ("m", lambda _, matrix: _two(matrix) ^ 1),
+    "negate": ("m", lambda _, matrix: _two(matrix) ^ np.uint8(1)),
     "transpose": ("m", lambda _, matrix: np.ascontiguousarray(matrix.T)),
     "normalise": ("nm", _normalise),
     "kron": ("mm", _kron),

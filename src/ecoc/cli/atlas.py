@@ -98,8 +98,10 @@ def _range(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[
     low, dots, high = value.partition("..")
     try:
         numbers = int(low), int(high if dots else low)
-    except ValueError:
-        raise click.BadParameter(f"must be a number or a range such as 3..256, not {value!r}.")
+    except ValueError as error:
+        raise click.BadParameter(
+            f"must be a number or a range such as 3..256, not {value!r}."
+        ) from error
     if not 3 <= numbers[0] <= numbers[1]:
         raise click.BadParameter("must go from 3 or more to as many or more.")
     return numbers

@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timezone
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,20 @@ from ecoc._files import PathLike, write_atomically
 from ecoc._workers import one_thread, tethered
 from ecoc.atlas.cells import CELL_FIELDS, EPOCH, GROUNDS, Atlas, proof_key
 from ecoc.atlas.recipes import Recipe
-from ecoc.bounds import BoundProblem, best_bound, separation_bound
+from ecoc.bounds import (
+    Bound,
+    BoundProblem,
+    averaging_bound,
+    best_bound,
+    parity_bound,
+    separation_bound,
+)
 from ecoc.bounds.problem import SymbolBoundProblem
-from ecoc.bounds.symbols import best_symbol_bound
+from ecoc.bounds.symbols import best_symbol_bound, elementary_symbol_bounds
 from ecoc.design.result import n_partitions
-from ecoc.survey.lengths import CodeFigures, SurveyedCode, codes_of_length
+from ecoc.survey.lengths import CodeFigures, SurveyedCode, codes_of_lengths
+from ecoc.survey.powers import power_codes
+from ecoc.survey.symbols import symbol_codes_of_lengths
 
 __all__ = ["SURVEYED_SYMBOLS", "BuildOutcome", "BuildProgress", "build_atlas"]
 
@@ -34,6 +43,7 @@ _COLUMNS_PER_CLASS = {2: 3}
 _COLUMNS_PER_CLASS_OF_MORE = 2
 _MOST_POWER = 14
 _MOST_COLUMNS_OF_POWERS = 64
+_LENGTHS_AT_A_TIME = 8
 _SECONDS_BETWEEN_FILES = 60.0
 _STORED = ("johnson", "delsarte", "pairs", "inner-products")
 
@@ -80,12 +90,20 @@ class _Bounds:
 
 @dataclass(frozen=True)
 class _Unit:
-    """A unit of work: all cells of one length, from a least to a largest number of classes."""
+    """A unit of work: some lengths, and the numbers of classes that are surveyed."""
 
     n_symbols: int
-    n_columns: int
-    first: int
-    last: int
+    shortest: int
+    longest: int
+    low: int
+    high: int
+
+    def classes(self, length: int) -> tuple[int, int] | None:
+        """The least and the largest number of classes of a length that has cells."""
+        fitting = [
+            k for k in range(self.low, self.high + 1) if _has_cell(k, length, self.n_symbols)
+        ]
+        return (fitting[0], fitting[-1]) if fitting else None
 
 
 def build_atlas(
@@ -134,7 +152,7 @@ def build_atlas(
     units = [
         unit for q in n_symbols for unit in _units(q, low, high) if improve or drafts[q].lacks(unit)
     ]
-    limit = max((unit.n_columns for unit in units if unit.n_symbols == 2), default=0)
+    limit = max((unit.longest for unit in units), default=0)
     done = 0
     complete = False
     written = time.monotonic()
@@ -186,21 +204,24 @@ def _told(unit: _Unit, limit: int) -> tuple[_Unit, list[tuple[SurveyedCode, list
 
 
 def _units(n_symbols: int, low: int, high: int) -> Iterator[_Unit]:
-    """The cells to survey, by their length."""
+    """The cells to survey, by their lengths."""
     most = min(high, _MOST_CLASSES.get(n_symbols, _MOST_CLASSES_OF_MORE))
     rate = _COLUMNS_PER_CLASS.get(n_symbols, _COLUMNS_PER_CLASS_OF_MORE)
-    for length in range(1, rate * most + 1):
-        fitting = [
-            k for k in range(max(low, n_symbols), most + 1) if _has_cell(k, length, n_symbols)
-        ]
-        if fitting:
-            yield _Unit(n_symbols, length, fitting[0], fitting[-1])
+    for shortest in range(1, rate * most + 1 if low <= most else 0, _LENGTHS_AT_A_TIME):
+        longest = min(shortest + _LENGTHS_AT_A_TIME - 1, rate * most)
+        yield _Unit(n_symbols, shortest, longest, max(low, n_symbols), most)
+    if n_symbols == 2:
+        for power in range(most.bit_length() - 1, _MOST_POWER + 1):
+            if max(low, _MOST_CLASSES[2] + 1) <= 1 << power <= high:
+                yield _Unit(2, power, _MOST_COLUMNS_OF_POWERS, 1 << power, 1 << power)
 
 
 def _has_cell(k: int, length: int, n_symbols: int) -> bool:
     rate = _COLUMNS_PER_CLASS.get(n_symbols, _COLUMNS_PER_CLASS_OF_MORE)
     if length > rate * k or n_symbols**length < k:
         return False
+    if k > _MOST_CLASSES[2]:
+        return length <= _MOST_COLUMNS_OF_POWERS
     # There are only so many different columns.
     return k > 12 or length <= n_partitions(k, n_symbols)
 
@@ -208,22 +229,43 @@ def _has_cell(k: int, length: int, n_symbols: int) -> bool:
 def survey_unit(unit: _Unit, limit: int) -> list[tuple[SurveyedCode, list[_Bounds]]]:
     """The codes of a unit, and the bounds of the cells that they serve."""
     with one_thread():
-        codes = codes_of_length(unit.n_columns, unit.first, unit.last, limit)
+        if unit.low > _MOST_CLASSES[2]:
+            codes = power_codes(unit.low.bit_length() - 1, unit.shortest, unit.longest)
+        elif unit.n_symbols > 2:
+            codes = symbol_codes_of_lengths(
+                unit.n_symbols, unit.shortest, unit.longest, unit.classes
+            )
+        else:
+            codes = codes_of_lengths(unit.shortest, unit.longest, unit.classes, limit)
         return [(code, [_bounds(code, figures) for figures in code.figures]) for code in codes]
 
 
 def _bounds(code: SurveyedCode, figures: CodeFigures) -> _Bounds:
     k, length, q = figures.n_classes, code.n_columns, code.n_symbols
     if q > 2:
-        bound = best_symbol_bound(SymbolBoundProblem(k, length, q))
+        bound = _symbol_bound(SymbolBoundProblem(k, length, q), figures.distance)
         most = 0
     else:
-        bound = best_bound(BoundProblem(k, length))
+        bound = _row_bound(BoundProblem(k, length), figures.distance)
         most = separation_bound(k, length, min_row_distance=figures.distance).value
     proof = None
     if bound.name in _STORED:
         proof = {"name": bound.name, "reason": bound.reason, "proof": bound.proof}
     return _Bounds(bound.value, bound.name, most, proof)
+
+
+def _row_bound(problem: BoundProblem, distance: int) -> Bound:
+    """The simplest bound that the distance meets, else the best."""
+    for bound in (averaging_bound(problem), parity_bound(problem)):
+        if bound.value == distance:
+            return bound
+    return best_bound(problem)
+
+
+def _symbol_bound(problem: SymbolBoundProblem, distance: int) -> Bound:
+    """The simplest bound if the distance meets it, else the best."""
+    bound = elementary_symbol_bounds(problem)[0]
+    return bound if bound.value == distance else best_symbol_bound(problem)
 
 
 # --------------------------------------------------------------------------- drafts
@@ -268,9 +310,10 @@ class _Draft:
     def lacks(self, unit: _Unit) -> bool:
         """Whether a cell of the unit is missing."""
         return any(
-            (k, unit.n_columns) not in self.records
-            for k in range(unit.first, unit.last + 1)
-            if _has_cell(k, unit.n_columns, self.n_symbols)
+            (k, length) not in self.records
+            for length in range(unit.shortest, unit.longest + 1)
+            for k in range(unit.low, unit.high + 1)
+            if _has_cell(k, length, self.n_symbols)
         )
 
     def take(self, code: SurveyedCode, bounds: list[_Bounds]) -> None:

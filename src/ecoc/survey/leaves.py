@@ -20,7 +20,14 @@ from ecoc.constructions.fields import prime_power
 from ecoc.constructions.hadamard import hadamard_matrix, hadamard_methods
 from ecoc.constructions.patchwork import BlockKind, conference_block, legendre_block
 
-__all__ = ["Block", "describe_hadamard", "describe_words", "make_block"]
+__all__ = [
+    "Block",
+    "as_symbols",
+    "describe_hadamard",
+    "describe_words",
+    "make_block",
+    "spanning_words",
+]
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _MAX_SPANNED = 16
@@ -151,7 +158,7 @@ def describe_words(matrix: Symbols, n_symbols: int = 2) -> Recipe:
     packed = pack_words(matrix, n_symbols)
     if n_symbols > 2:
         return packed
-    basis, messages = _messages(matrix)
+    basis, messages = _messages(matrix, _MAX_SPANNED)
     if basis is None:
         return packed
     if list(messages) == list(range(1 << len(basis))):
@@ -164,7 +171,18 @@ def _texts(words: Symbols) -> list[str]:
     return ["".join(map(str, word)) for word in words.tolist()]
 
 
-def _messages(matrix: Symbols) -> tuple[Symbols | None, npt.NDArray[np.int64]]:
+def spanning_words(matrix: Symbols) -> Symbols | None:
+    """Words of 0 and 1 of which all rows are sums; None where the rows are too different.
+
+    Examples
+    --------
+    >>> spanning_words(np.array([[0, 1, 1], [1, 1, 0], [1, 0, 1]], dtype=np.uint8)).tolist()
+    [[0, 1, 1], [1, 1, 0]]
+    """
+    return _messages(matrix, 60)[0]
+
+
+def _messages(matrix: Symbols, most: int) -> tuple[Symbols | None, npt.NDArray[np.int64]]:
     """A basis of the rows, and each row as a sum of it; None where the basis is too large."""
     basis: list[Symbols] = []
     reduced: list[tuple[int, Symbols, int]] = []
@@ -176,7 +194,7 @@ def _messages(matrix: Symbols) -> tuple[Symbols | None, npt.NDArray[np.int64]]:
                 left ^= word
                 message ^= parts
         if left.any():
-            if len(basis) == _MAX_SPANNED:
+            if len(basis) == most:
                 return None, messages
             number = 1 << len(basis)
             reduced.append((int(np.argmax(left)), left, message ^ number))

@@ -8,9 +8,9 @@ first k rows stand well apart for every k.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 
 import numpy as np
 import numpy.typing as npt
@@ -19,21 +19,34 @@ from ecoc._limits import Budget
 from ecoc._typing import Signs
 from ecoc.atlas.recipes import Recipe
 from ecoc.bounds import separation_bound
-from ecoc.constructions.blocks import BlockCode, Goal, free_column, search_deal
+from ecoc.constructions.blocks import BlockCode, Goal, free_column, search_deal, separation_of
 from ecoc.constructions.patchwork import BlockKind, hadamard_kinds, linear_kinds, replacements
 from ecoc.survey.leaves import Block, as_symbols, describe_words, make_block
 
-__all__ = ["CodeFigures", "SurveyedCode", "codes_of_length", "measure_rows"]
+__all__ = [
+    "MAX_CUT",
+    "CodeFigures",
+    "Plan",
+    "SurveyedCode",
+    "best_linear_kinds",
+    "codes_of_lengths",
+    "measure_rows",
+    "pack_blocks",
+    "plans_of_length",
+]
 
-_MAX_CUT = 8
+MAX_CUT = 8
 _MAX_FREE = 4
 _PER_BLOCK = 1 << 20
 _STEP = 0.75
 """A code serves down to this share of its rows; fewer have a code of their own."""
 
 _VARIANTS = 2
+_MANY_CLASSES = 64
 _DEALS_WORK = 1.0
 _POWER = 6
+_SIGNS = ord("+"), ord("-")
+_AT_A_TIME = 32
 
 
 @dataclass(frozen=True)
@@ -101,14 +114,20 @@ def _linear_steps(limit: int, most: int) -> tuple[tuple[int, tuple[BlockKind, ..
     steps = []
     k = 2
     while k <= most:
-        kinds = {kind.n_columns: kind for kind in linear_kinds(k, limit)}
-        for kind in linear_kinds(k, limit, tabled=True):
-            if kind.distance > getattr(kinds.get(kind.n_columns), "distance", 0):
-                kinds[kind.n_columns] = kind
-        served = min((_n_words(kind) for kind in kinds.values()), default=most)
-        steps.append((served, tuple(kinds.values())))
+        kinds = best_linear_kinds(k, limit)
+        served = min((_n_words(kind) for kind in kinds), default=most)
+        steps.append((served, kinds))
         k = served + 1
     return tuple(steps)
+
+
+def best_linear_kinds(n_classes: int, limit: int) -> tuple[BlockKind, ...]:
+    """For each number of columns the best linear block, from the table only where it is better."""
+    kinds = {kind.n_columns: kind for kind in linear_kinds(n_classes, limit)}
+    for kind in linear_kinds(n_classes, limit, tabled=True):
+        if kind.n_columns not in kinds or kind.distance > kinds[kind.n_columns].distance:
+            kinds[kind.n_columns] = kind
+    return tuple(kinds.values())
 
 
 def _n_words(kind: BlockKind) -> int:
@@ -121,6 +140,11 @@ def _best_blocks(n_classes: int, limit: int, most: int) -> tuple[tuple[BlockKind
     """For each number of columns, blocks of exactly so many with the largest distance."""
     kinds = [*hadamard_kinds(n_classes, limit)]
     kinds += next(step for served, step in _linear_steps(limit, most) if served >= n_classes)
+    return pack_blocks(kinds, limit)
+
+
+def pack_blocks(kinds: Sequence[BlockKind], limit: int) -> tuple[tuple[BlockKind, ...], ...]:
+    """For each number of columns up to a limit, blocks of exactly so many, as far as they go."""
     kinds = [kind for kind in kinds if kind.n_columns <= limit]
     widths = np.array([kind.n_columns for kind in kinds], dtype=np.int64)
     # A little off for each block: of equal distances the one with fewer blocks wins.
@@ -152,19 +176,28 @@ def best_plans(n_classes: int, n_columns: int, limit: int, most: int) -> list[Pl
     """
     # Every block has an even number of words.
     table = _best_blocks(n_classes + n_classes % 2, limit, most + most % 2)
+    plans = plans_of_length(table, n_classes, n_columns)
+    chosen: list[Plan] = []
+    for plan in plans:
+        if plan.distance == plans[0].distance:
+            chosen.extend(_variants(plan))
+    return chosen[: _VARIANTS if n_classes <= _MANY_CLASSES else 1]
+
+
+def plans_of_length(
+    table: Sequence[tuple[BlockKind, ...]], n_classes: int, n_columns: int
+) -> list[Plan]:
+    """Plans from blocks of about so many columns, the largest distance first."""
     plans: list[Plan] = []
-    for length in range(max(1, n_columns - _MAX_FREE), min(n_columns + _MAX_CUT, limit) + 1):
+    for length in range(
+        max(1, n_columns - _MAX_FREE), min(n_columns + MAX_CUT, len(table) - 1) + 1
+    ):
         blocks = table[length]
         n_cut, n_free = max(0, length - n_columns), max(0, n_columns - length)
         distance = sum(kind.distance for kind in blocks) - n_cut
         if blocks and distance > 0:
             plans.append(Plan(n_classes, blocks, distance, n_cut, n_free))
-    plans.sort(key=lambda plan: (-plan.distance, plan.n_cut + 2 * plan.n_free))
-    chosen: list[Plan] = []
-    for plan in plans:
-        if plan.distance == plans[0].distance:
-            chosen.extend(_variants(plan))
-    return chosen[:_VARIANTS]
+    return sorted(plans, key=lambda plan: (-plan.distance, plan.n_cut + 2 * plan.n_free))
 
 
 def _variants(plan: Plan) -> Iterator[Plan]:
@@ -179,46 +212,113 @@ def _variants(plan: Plan) -> Iterator[Plan]:
 # ---------------------------------------------------------------------------- codes
 
 
-def codes_of_length(n_columns: int, first: int, last: int, limit: int) -> list[SurveyedCode]:
-    """Codes of two symbols that serve all numbers of classes from first to last.
+@dataclass(frozen=True, eq=False)
+class _Matrix:
+    """A code with its rows in order, from which codes of fewer columns are cut."""
+
+    signs: Signs
+    low: int
+    names: str
+    n_cut: int
+    n_free: int
+    recipe: Recipe
+    uses: tuple[tuple[str, Recipe], ...]
+    distance: int
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.signs)
+
+    def surveyed(self) -> SurveyedCode:
+        figures = measure_rows(self.signs, self.low)
+        how = self.names + (f", {self.n_cut} cut" if self.n_cut else "")
+        how += f", {self.n_free} added" if self.n_free else ""
+        return SurveyedCode(self.signs.shape[1], 2, how, self.recipe, self.uses, figures)
+
+    def cut(self) -> _Matrix:
+        """The code without the column that is nearest to the others."""
+        values = self.signs.astype(np.float32)
+        products = (values.T @ values) / self.n_classes
+        np.fill_diagonal(products, 0)
+        column = int(np.argmax((products**_POWER).sum(axis=0)))
+        return replace(
+            self,
+            signs=np.delete(self.signs, column, axis=1),
+            n_cut=self.n_cut + 1,
+            recipe=["without", [column], self.recipe],
+            distance=self.distance - 1,
+        )
+
+
+def codes_of_lengths(
+    shortest: int, longest: int, classes: Callable[[int], tuple[int, int] | None], limit: int
+) -> list[SurveyedCode]:
+    """Codes of two symbols for some lengths, the longest first.
+
+    A column less costs a distance of 1 at most, so that a code of one column more is cut
+    where nothing better is known.
 
     Parameters
     ----------
-    n_columns : int
-        The columns of all codes, L.
-    first, last : int
-        The least and the largest number of classes.
+    shortest, longest : int
+        The lengths, L.
+    classes : callable
+        The least and the largest number of classes of a length; None for no cells.
     limit : int
         The most columns of any length in this survey; blocks are looked for once.
 
     Examples
     --------
-    >>> codes = codes_of_length(11, 9, 12, 24)
-    >>> [(code.how, len(code.figures), code.figures[-1].distance) for code in codes]
-    [('A12', 4, 6)]
+    >>> codes = codes_of_lengths(10, 11, lambda length: (9, 12), 24)
+    >>> [(code.n_columns, code.how, code.figures[-1].distance) for code in codes]
+    [(11, 'A12', 6), (10, 'A12, 1 cut', 5)]
     """
     codes: list[SurveyedCode] = []
-    k = last
-    while k >= first:
-        plans = best_plans(k, n_columns, limit + _MAX_CUT, last)
-        if not plans:
-            k -= 1
+    longer: list[_Matrix] = []
+    most = max((c[1] for c in map(classes, range(shortest, longest + 1)) if c), default=0)
+    for length in range(longest, shortest - 1, -1):
+        served = classes(length)
+        if served is None:
             continue
-        low = max(first, min(k, int(_STEP * k)))
-        while low < k and best_plans(low, n_columns, limit + _MAX_CUT, last)[0].distance > (
-            plans[0].distance
-        ):
-            low += 1
-        rng = np.random.default_rng([n_columns, k])
-        made = [_code(plan, n_columns, low, rng) for plan in plans]
-        made.sort(key=lambda code: [figures.rank for figures in reversed(code.figures)])
-        if made[-1].figures:
-            codes.append(made[-1])
-        k = low - 1
+        plan = partial(best_plans, n_columns=length, limit=limit + MAX_CUT, most=most)
+        made = _codes_of_length(length, served, plan, longer)
+        codes += [code.surveyed() for code in made]
+        longer = made
     return codes
 
 
-def _code(plan: Plan, n_columns: int, low: int, rng: np.random.Generator) -> SurveyedCode:
+def _codes_of_length(
+    length: int,
+    classes: tuple[int, int],
+    plans_for: Callable[[int], list[Plan]],
+    longer: list[_Matrix],
+) -> list[_Matrix]:
+    made: list[_Matrix] = []
+    first, k = classes
+    while k >= first:
+        plans = plans_for(k)
+        if not plans:
+            k -= 1
+            continue
+        distance = plans[0].distance
+        usable = [c for c in longer if c.low <= k <= c.n_classes and c.distance > distance]
+        if usable:
+            code = usable[0].cut()
+            low = max(first, code.low)
+        else:
+            low = max(first, min(k, int(_STEP * k)))
+            while low < k and plans_for(low)[0].distance > distance:
+                low += 1
+            rng = np.random.default_rng([length, k])
+            variants = [_dealt(plan, length, low, rng) for plan in plans]
+            code = max(variants, key=lambda code: separation_of(code.signs))
+        made.append(code)
+        k = low - 1
+    return made
+
+
+def _dealt(plan: Plan, n_columns: int, low: int, rng: np.random.Generator) -> _Matrix:
+    """A code of a plan, dealt so that its columns stand apart."""
     k = plan.n_classes
     blocks = [make_block(kind, k, rng) for kind in plan.blocks]
     for _ in range(plan.n_cut):
@@ -231,20 +331,10 @@ def _code(plan: Plan, n_columns: int, low: int, rng: np.random.Generator) -> Sur
     goal = separation_bound(k, n_columns, min_row_distance=plan.distance).value
     matrix, _ = search_deal(lambda _: words, Goal(goal), rng, budget=Budget(work=_DEALS_WORK))
     matrix = matrix[order_rows(matrix, low)]
-    names = [kind.name for kind in plan.blocks]
-    how = " + ".join(names)
-    if plan.n_cut:
-        how += f", {plan.n_cut} columns cut" if plan.n_cut > 1 else ", a column cut"
-    if plan.n_free:
-        how += f", {plan.n_free} columns added" if plan.n_free > 1 else ", a column added"
-    return SurveyedCode(
-        n_columns,
-        2,
-        how,
-        _recipe(blocks, matrix),
-        tuple(dict(use for block in blocks for use in block.uses).items()),
-        measure_rows(matrix, low),
-    )
+    names = " + ".join(kind.name for kind in plan.blocks)
+    uses = tuple(dict(use for block in blocks for use in block.uses).items())
+    recipe = _recipe(blocks, matrix)
+    return _Matrix(matrix, low, names, plan.n_cut, plan.n_free, recipe, uses, plan.distance)
 
 
 def _recipe(blocks: Sequence[Block], matrix: Signs) -> Recipe:
@@ -260,12 +350,7 @@ def _recipe(blocks: Sequence[Block], matrix: Signs) -> Recipe:
             continue
         places = {row.tobytes(): place for row, place in zip(block.rows, block.places, strict=True)}
         chosen = [int(places[row.tobytes()]) for row in taken]
-        recipe = block.recipe
-        if recipe[0] == "below" and len(recipe) == 3 and recipe[2][0] == "negate":
-            half = len(block.rows) if len(block.rows) > max(chosen) else None
-            if half is not None and max(chosen) < block.places.max() and max(chosen) < half // 2:
-                recipe = recipe[1]
-        parts.append(["rows", chosen, recipe])
+        parts.append(["rows", chosen, block.recipe])
     return parts[0] if len(parts) == 1 else ["beside", *parts]
 
 
@@ -293,11 +378,15 @@ def order_rows(matrix: Signs, low: int) -> npt.NDArray[np.int64]:
         rows = values[left]
         scores = np.einsum("ij,ij->i", rows @ slopes, rows)
         scores += rows @ (sums / len(left)) ** 3
-        worst = left.pop(int(np.argmax(scores)))
-        gone.append(worst)
-        products -= np.outer(values[worst], values[worst])
+        # Few at a time: what is worst changes little with each.
+        size = min(max(1, len(left) // _AT_A_TIME), len(left) - low)
+        worst = np.argsort(-scores, kind="stable")[:size]
+        removed = values[[left[i] for i in worst]]
+        gone += [left[i] for i in worst]
+        left = [row for i, row in enumerate(left) if i not in set(worst.tolist())]
+        products -= removed.T @ removed
         np.fill_diagonal(products, 0)
-        sums -= values[worst]
+        sums -= removed.sum(axis=0)
     return np.array([*left, *reversed(gone)], dtype=np.int64)
 
 
@@ -320,13 +409,13 @@ def measure_rows(matrix: Signs, low: int) -> tuple[CodeFigures, ...]:
     products = head.T @ head
     sums = head.sum(axis=0)
     digest = hashlib.sha256()
-    texts = ["".join("+-"[symbol] for symbol in row) for row in as_symbols(matrix).tolist()]
-    digest.update("\n".join(texts[: low - 1]).encode("ascii"))
+    texts = [row.tobytes() for row in np.where(matrix > 0, *_SIGNS).astype(np.uint8)]
+    digest.update(b"\n".join(texts[: low - 1]))
     figures = []
     for i in range(low - 1, k):
         products += np.outer(values[i], values[i])
         sums += values[i]
-        digest.update(f"\n{texts[i]}".encode("ascii"))
+        digest.update(b"\n" + texts[i])
         np.fill_diagonal(products, 0)
         largest = int(np.abs(products).max())
         unbalanced = int(np.abs(sums).max())
