@@ -96,6 +96,7 @@ def design_codebook(
     method: str = "auto",
     formulation: str | None = None,
     solver: str = "auto",
+    effort: float = 1.0,
     time_limit: float | None = None,
     memory_limit: int | None = None,
     random_state: RandomState = None,
@@ -127,6 +128,10 @@ def design_codebook(
     solver : {"auto", "highs", "scip", "gurobi", "both"}, default="auto"
         The solver; ``"auto"`` is HiGHS, ``"both"`` is HiGHS and then SCIP, so that a bound
         rests on the word of two solvers.
+    effort : float, default=1
+        The share of the usual work that the stages of ``"auto"`` may do before they give up on
+        the bound. With 0.1, which is what :class:`~ecoc.ECOCClassifier` takes for codes of
+        several symbols, a code that would have been found late may be missed by one.
     time_limit : float, optional
         Seconds for the whole call, kept within 2 seconds or 10 %. Without it the stages of
         ``"auto"`` count their work, which is about a minute and a half at most, and
@@ -200,6 +205,7 @@ def design_codebook(
             raise InvalidInputError(f"formulation has no meaning for method={method!r}.")
         method = "integer-program"
     check_choice("solver", solver, SOLVERS)
+    check_number("effort", effort, minimum=0)
     if time_limit is not None:
         check_number("time_limit", time_limit, minimum=0)
     if memory_limit is not None:
@@ -209,7 +215,7 @@ def design_codebook(
     # The same seed always gives the same bytes, and so does none.
     seed = (check_seed(random_state) or 0) % (2**31 - 1)
     kind = Portfolio if problem.n_symbols == 2 else SymbolPortfolio
-    run = kind(problem, seed, time_limit, memory_limit, progress)
+    run = kind(problem, seed, time_limit, memory_limit, progress, effort)
     with shown_work(run.standing, verbose=verbose):
         try:
             problem.check_feasible()
@@ -362,9 +368,8 @@ class Portfolio(StagedRun):
                 separation="one-sided" if problem.separation == "one-sided" else "two-sided",
                 random_state=self.seed,
                 time_limit=seconds,
-                work_limit=_by_classes(
-                    CONSTRUCTION_WORK, MOST_CONSTRUCTION_WORK, problem.n_classes
-                ),
+                work_limit=self.effort
+                * _by_classes(CONSTRUCTION_WORK, MOST_CONSTRUCTION_WORK, problem.n_classes),
                 target_distance=None if target is None else int(target),
             )
             if codebook is None:
@@ -394,7 +399,7 @@ class Portfolio(StagedRun):
         left = self.left()
         self.search(
             None if left is None else 0.4 * left,
-            _by_classes(SEARCH_WORK, MOST_SEARCH_WORK, self.problem.n_classes),
+            self.effort * _by_classes(SEARCH_WORK, MOST_SEARCH_WORK, self.problem.n_classes),
         )
 
     def search(self, seconds: float | None = None, work: float | None = None) -> None:
@@ -473,7 +478,8 @@ class Portfolio(StagedRun):
         if self.time_limit is not None:
             self.integer_program("ip3", solver)
         elif size <= MOST_PROGRAM_NONZEROS:
-            self.integer_program("ip3", solver, work_limit=int(PROGRAM_WORK / sqrt(size)))
+            work = self.effort * PROGRAM_WORK / sqrt(size)
+            self.integer_program("ip3", solver, work_limit=int(work))
         else:
             self.notes.append(
                 "The integer program is large and was not tried; a time limit (--time-limit "

@@ -43,6 +43,7 @@ class DesignRun:
     time_limit: float | None = None
     memory_limit: int | None = None
     progress: Callable[[ProgressPoint], object] | None = None
+    effort: float = 1.0
     codebook: Codebook | None = None
     objective: Exact | None = None
     certificate: Certificate | None = None
