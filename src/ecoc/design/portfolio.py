@@ -120,9 +120,10 @@ def design_codebook(
     target_distances, n_symbols, nested
         What is wanted of the columns and rows, see :class:`DesignProblem`.
     method : {"auto", "construction", "search", "integer-program"}, default="auto"
-        ``"auto"`` bounds the objective by theory, then tries constructions, annealing and
-        the integer program until a codebook meets the bound. The others do one of these
-        alone, the integer program without a bound or a start from outside.
+        ``"auto"`` looks into the atlas (:mod:`ecoc.atlas`) where nothing but sizes is asked for.
+        It bounds the objective by theory, then tries constructions, annealing and the integer
+        program until a codebook meets the bound. The others do one of these alone, the integer
+        program without a bound or a start from outside.
     formulation : {"ip3", "ip2", "ip1"}, optional
         The integer program of the paper, IP3 by default. Naming one asks for the method
         ``"integer-program"``.
@@ -302,6 +303,16 @@ def _start(problem: DesignProblem, warm_start: Codebook | Design) -> Codebook:
 class Portfolio(StagedRun):
     """The stages of a design with two symbols."""
 
+    def go_on_from_atlas(self, solver: str) -> None:
+        """Do what a cell of the atlas leaves open: the distance, or how far columns are apart."""
+        if self.cell is not None and self.cell.is_settled:
+            self.balance()
+            return
+        if not self.over_time:
+            self.construct()
+        self.search_and_solve(solver)
+        self.polish()
+
     def polish(self) -> None:
         """Move columns apart where no distance was asked for, and balance them."""
         wants_separation = self.problem.min_column_distance is None and self.problem.maximises
@@ -396,10 +407,22 @@ class Portfolio(StagedRun):
             if codebook is None:
                 remarks.append("none applies")
             else:
-                kept = self.offer(codebook)
+                kept = self.offer(codebook) or self._offer_separated(codebook)
                 remarks.append(
                     f"{codebook.name}, {codebook.min_row_distance:g}{'' if kept else ', not kept'}"
                 )
+
+    def _offer_separated(self, codebook: Codebook) -> bool:
+        """Keep a codebook as good as that of the atlas if its columns stand further apart."""
+        if self.cell is None or self.codebook is None:
+            return False
+        if self.problem.violations(codebook) or codebook.n_columns < self.codebook.n_columns:
+            return False
+        better = (codebook.min_column_distance() or 0) > (self.codebook.min_column_distance() or 0)
+        if not better or self.problem.objective_of(codebook) != self.objective:
+            return False
+        self.codebook = codebook
+        return True
 
     def short_search(self) -> None:
         """Search, but leave most of the time to the integer program."""
