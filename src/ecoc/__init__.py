@@ -15,6 +15,7 @@ from ecoc.codes import Codebook
 __version__ = "0.1.0"
 
 _LAZY = {
+    "atlas": "ecoc.atlas",
     "bounds": "ecoc.bounds",
     "cli": "ecoc.cli",
     "constructions": "ecoc.constructions",
@@ -30,6 +31,7 @@ _LAZY = {
     "robustness": "ecoc.robustness",
     "graphs": "ecoc.graphs",
     "report": "ecoc.report",
+    "survey": "ecoc.survey",
     "tables": "ecoc.tables",
     "to_onnx": "ecoc.export:to_onnx",
 }
@@ -40,6 +42,7 @@ __all__ = [
     "DesignProblem",
     "ECOCClassifier",
     "__version__",
+    "atlas",
     "bounds",
     "cli",
     "codes",
@@ -55,6 +58,7 @@ __all__ = [
     "paper",
     "report",
     "robustness",
+    "survey",
     "tables",
     "to_onnx",
 ]

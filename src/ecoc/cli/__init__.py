@@ -32,6 +32,7 @@ _EXTRAS = {
         "verify": "ecoc.cli.codebooks:verify",
         "convert": "ecoc.cli.codebooks:convert",
         "bounds": "ecoc.cli.design:bounds",
+        "atlas": "ecoc.cli.atlas:atlas",
         "cover": "ecoc.cli.design:cover",
         "data": "ecoc.cli.reproduce:data",
         "fit": "ecoc.cli.fit:fit",

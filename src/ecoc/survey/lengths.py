@@ -1,0 +1,337 @@
+"""All codes of one length: for each distance one with as many rows as are known.
+
+A code with K rows serves every number of classes up to K, by its first rows. So for each
+length few codes are made, and their rows are put in an order such that the columns of the
+first k rows stand well apart for every k.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc._limits import Budget
+from ecoc._typing import Signs
+from ecoc.atlas.recipes import Recipe
+from ecoc.bounds import separation_bound
+from ecoc.constructions.blocks import BlockCode, Goal, free_column, search_deal
+from ecoc.constructions.patchwork import BlockKind, hadamard_kinds, linear_kinds, replacements
+from ecoc.survey.leaves import Block, as_symbols, describe_words, make_block
+
+__all__ = ["CodeFigures", "SurveyedCode", "codes_of_length", "measure_rows"]
+
+_MAX_CUT = 8
+_MAX_FREE = 4
+_PER_BLOCK = 1 << 20
+_STEP = 0.75
+"""A code serves down to this share of its rows; fewer have a code of their own."""
+
+_VARIANTS = 2
+_DEALS_WORK = 1.0
+_POWER = 6
+
+
+@dataclass(frozen=True)
+class CodeFigures:
+    """What the first rows of a code reach, for one number of rows."""
+
+    n_classes: int
+    distance: int
+    separation: int
+    imbalance: int
+    digest: int
+
+    @property
+    def rank(self) -> tuple[int, int, int]:
+        """The figures by which one codebook is better than another, larger ones first."""
+        return self.distance, self.separation, -self.imbalance
+
+
+@dataclass(frozen=True, eq=False)
+class SurveyedCode:
+    """A code with its recipe, and the figures of its first rows.
+
+    Parameters
+    ----------
+    n_columns, n_symbols : int
+        Columns L and symbols q.
+    how : str
+        How it was made, in a few words.
+    recipe : list
+        Its recipe.
+    uses : tuple
+        The matrices that the recipe uses, with their names.
+    figures : tuple of CodeFigures
+        One for each number of classes that it serves.
+    searched : bool
+        Whether everything that a design does was done.
+    """
+
+    n_columns: int
+    n_symbols: int
+    how: str
+    recipe: Recipe
+    uses: tuple[tuple[str, Recipe], ...]
+    figures: tuple[CodeFigures, ...]
+    searched: bool = False
+
+
+# ---------------------------------------------------------------------------- plans
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Blocks that stand side by side, and how many columns are cut or added."""
+
+    n_classes: int
+    blocks: tuple[BlockKind, ...]
+    distance: int
+    n_cut: int
+    n_free: int
+
+
+@lru_cache(maxsize=2)
+def _linear_steps(limit: int, most: int) -> tuple[tuple[int, tuple[BlockKind, ...]], ...]:
+    """The kinds of linear blocks, and up to which number of classes they are the best ones."""
+    steps = []
+    k = 2
+    while k <= most:
+        kinds = {kind.n_columns: kind for kind in linear_kinds(k, limit)}
+        for kind in linear_kinds(k, limit, tabled=True):
+            if kind.distance > getattr(kinds.get(kind.n_columns), "distance", 0):
+                kinds[kind.n_columns] = kind
+        served = min((_n_words(kind) for kind in kinds.values()), default=most)
+        steps.append((served, tuple(kinds.values())))
+        k = served + 1
+    return tuple(steps)
+
+
+def _n_words(kind: BlockKind) -> int:
+    assert kind.parent is not None  # noqa: S101  # blocks of linear codes have one
+    return kind.parent.n_words >> (kind.parent.length - kind.n_columns)
+
+
+@lru_cache(maxsize=512)
+def _best_blocks(n_classes: int, limit: int, most: int) -> tuple[tuple[BlockKind, ...], ...]:
+    """For each number of columns, blocks of exactly so many with the largest distance."""
+    kinds = [*hadamard_kinds(n_classes, limit)]
+    kinds += next(step for served, step in _linear_steps(limit, most) if served >= n_classes)
+    kinds = [kind for kind in kinds if kind.n_columns <= limit]
+    widths = np.array([kind.n_columns for kind in kinds], dtype=np.int64)
+    # A little off for each block: of equal distances the one with fewer blocks wins.
+    gains = np.array([kind.distance * _PER_BLOCK - 1 for kind in kinds], dtype=np.int64)
+    values: npt.NDArray[np.int64] = np.full(limit + 1, -1, dtype=np.int64)
+    values[0] = 0
+    best: list[tuple[BlockKind, ...]] = [()]
+    for length in range(1, limit + 1):
+        usable = np.flatnonzero(widths <= length)
+        before = values[length - widths[usable]]
+        totals = np.where(before >= 0, before + gains[usable], -1)
+        if not totals.size or totals.max() < 0:
+            best.append(())
+            continue
+        choice = int(np.argmax(totals))
+        kind = kinds[int(usable[choice])]
+        values[length] = totals[choice]
+        best.append((*best[length - kind.n_columns], kind))
+    return tuple(best)
+
+
+def best_plans(n_classes: int, n_columns: int, limit: int, most: int) -> list[Plan]:
+    """Plans of the largest distance for so many classes and columns, a few of them.
+
+    Examples
+    --------
+    >>> best_plans(12, 11, 16, 12)[0].distance
+    6
+    """
+    # Every block has an even number of words.
+    table = _best_blocks(n_classes + n_classes % 2, limit, most + most % 2)
+    plans: list[Plan] = []
+    for length in range(max(1, n_columns - _MAX_FREE), min(n_columns + _MAX_CUT, limit) + 1):
+        blocks = table[length]
+        n_cut, n_free = max(0, length - n_columns), max(0, n_columns - length)
+        distance = sum(kind.distance for kind in blocks) - n_cut
+        if blocks and distance > 0:
+            plans.append(Plan(n_classes, blocks, distance, n_cut, n_free))
+    plans.sort(key=lambda plan: (-plan.distance, plan.n_cut + 2 * plan.n_free))
+    chosen: list[Plan] = []
+    for plan in plans:
+        if plan.distance == plans[0].distance:
+            chosen.extend(_variants(plan))
+    return chosen[:_VARIANTS]
+
+
+def _variants(plan: Plan) -> Iterator[Plan]:
+    """The plan with its residuals replaced by others of their size, each in turn."""
+    options = {kind: list(replacements(kind, plan.n_classes)) for kind in set(plan.blocks)}
+    for i in range(max(len(choices) for choices in options.values())):
+        chosen = [options[kind][min(i, len(options[kind]) - 1)] for kind in plan.blocks]
+        blocks = tuple(kind for group in chosen for kind in group)
+        yield Plan(plan.n_classes, blocks, plan.distance, plan.n_cut, plan.n_free)
+
+
+# ---------------------------------------------------------------------------- codes
+
+
+def codes_of_length(n_columns: int, first: int, last: int, limit: int) -> list[SurveyedCode]:
+    """Codes of two symbols that serve all numbers of classes from first to last.
+
+    Parameters
+    ----------
+    n_columns : int
+        The columns of all codes, L.
+    first, last : int
+        The least and the largest number of classes.
+    limit : int
+        The most columns of any length in this survey; blocks are looked for once.
+
+    Examples
+    --------
+    >>> codes = codes_of_length(11, 9, 12, 24)
+    >>> [(code.how, len(code.figures), code.figures[-1].distance) for code in codes]
+    [('A12', 4, 6)]
+    """
+    codes: list[SurveyedCode] = []
+    k = last
+    while k >= first:
+        plans = best_plans(k, n_columns, limit + _MAX_CUT, last)
+        if not plans:
+            k -= 1
+            continue
+        low = max(first, min(k, int(_STEP * k)))
+        while low < k and best_plans(low, n_columns, limit + _MAX_CUT, last)[0].distance > (
+            plans[0].distance
+        ):
+            low += 1
+        rng = np.random.default_rng([n_columns, k])
+        made = [_code(plan, n_columns, low, rng) for plan in plans]
+        made.sort(key=lambda code: [figures.rank for figures in reversed(code.figures)])
+        if made[-1].figures:
+            codes.append(made[-1])
+        k = low - 1
+    return codes
+
+
+def _code(plan: Plan, n_columns: int, low: int, rng: np.random.Generator) -> SurveyedCode:
+    k = plan.n_classes
+    blocks = [make_block(kind, k, rng) for kind in plan.blocks]
+    for _ in range(plan.n_cut):
+        widest = max(range(len(blocks)), key=lambda b: (blocks[b].rows.shape[1], b))
+        blocks[widest] = blocks[widest].without(int(rng.integers(blocks[widest].rows.shape[1])))
+    blocks = [block for block in blocks if block.rows.shape[1]]
+    free = free_column(k)
+    blocks += [Block(free, None, np.arange(len(free)))] * plan.n_free
+    words = BlockCode(k, plan.distance, tuple(block.rows for block in blocks))
+    goal = separation_bound(k, n_columns, min_row_distance=plan.distance).value
+    matrix, _ = search_deal(lambda _: words, Goal(goal), rng, budget=Budget(work=_DEALS_WORK))
+    matrix = matrix[order_rows(matrix, low)]
+    names = [kind.name for kind in plan.blocks]
+    how = " + ".join(names)
+    if plan.n_cut:
+        how += f", {plan.n_cut} columns cut" if plan.n_cut > 1 else ", a column cut"
+    if plan.n_free:
+        how += f", {plan.n_free} columns added" if plan.n_free > 1 else ", a column added"
+    return SurveyedCode(
+        n_columns,
+        2,
+        how,
+        _recipe(blocks, matrix),
+        tuple(dict(use for block in blocks for use in block.uses).items()),
+        measure_rows(matrix, low),
+    )
+
+
+def _recipe(blocks: Sequence[Block], matrix: Signs) -> Recipe:
+    """The recipe of a matrix that takes its rows from blocks."""
+    parts: list[Recipe] = []
+    start = 0
+    for block in blocks:
+        end = start + block.rows.shape[1]
+        taken = np.ascontiguousarray(matrix[:, start:end])
+        start = end
+        if block.recipe is None:
+            parts.append(describe_words(as_symbols(taken)))
+            continue
+        places = {row.tobytes(): place for row, place in zip(block.rows, block.places, strict=True)}
+        chosen = [int(places[row.tobytes()]) for row in taken]
+        recipe = block.recipe
+        if recipe[0] == "below" and len(recipe) == 3 and recipe[2][0] == "negate":
+            half = len(block.rows) if len(block.rows) > max(chosen) else None
+            if half is not None and max(chosen) < block.places.max() and max(chosen) < half // 2:
+                recipe = recipe[1]
+        parts.append(["rows", chosen, recipe])
+    return parts[0] if len(parts) == 1 else ["beside", *parts]
+
+
+def order_rows(matrix: Signs, low: int) -> npt.NDArray[np.int64]:
+    """An order of rows whose first ones leave columns well apart, for all numbers from `low`.
+
+    Rows go one after the other, each time that without which the largest inner products of
+    columns become smallest, by their powers' first derivative.
+
+    Examples
+    --------
+    >>> rows = np.array([[1, 1], [1, -1], [1, 1], [1, 1]], dtype=np.int8)
+    >>> order_rows(rows, 2)[:2].tolist()
+    [0, 1]
+    """
+    values = matrix.astype(np.float32)
+    left = list(range(len(matrix)))
+    gone: list[int] = []
+    products = values.T @ values
+    np.fill_diagonal(products, 0)
+    sums = values.sum(axis=0)
+    while len(left) > low:
+        scale = np.abs(products).max() or 1.0
+        slopes = (products / scale) ** (_POWER - 1)
+        rows = values[left]
+        scores = np.einsum("ij,ij->i", rows @ slopes, rows)
+        scores += rows @ (sums / len(left)) ** 3
+        worst = left.pop(int(np.argmax(scores)))
+        gone.append(worst)
+        products -= np.outer(values[worst], values[worst])
+        np.fill_diagonal(products, 0)
+        sums -= values[worst]
+    return np.array([*left, *reversed(gone)], dtype=np.int64)
+
+
+def measure_rows(matrix: Signs, low: int) -> tuple[CodeFigures, ...]:
+    """The figures of the first k rows for each k from `low` on, where they are a codebook.
+
+    Examples
+    --------
+    >>> rows = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]], dtype=np.int8)
+    >>> [(f.n_classes, f.distance, f.separation) for f in measure_rows(rows, 3)]
+    [(3, 2, 1), (4, 2, 2)]
+    """
+    k, length = matrix.shape
+    values = matrix.astype(np.float32)
+    distances = (length - values @ values.T) / 2
+    # Entry i: the least distance of row i to the rows before it.
+    nearest = [int(distances[i, :i].min()) for i in range(1, k)]
+    least = np.minimum.accumulate([length, *nearest])
+    head = values[: low - 1]
+    products = head.T @ head
+    sums = head.sum(axis=0)
+    digest = hashlib.sha256()
+    texts = ["".join("+-"[symbol] for symbol in row) for row in as_symbols(matrix).tolist()]
+    digest.update("\n".join(texts[: low - 1]).encode("ascii"))
+    figures = []
+    for i in range(low - 1, k):
+        products += np.outer(values[i], values[i])
+        sums += values[i]
+        digest.update(f"\n{texts[i]}".encode("ascii"))
+        np.fill_diagonal(products, 0)
+        largest = int(np.abs(products).max())
+        unbalanced = int(np.abs(sums).max())
+        if largest < i + 1 and unbalanced < i + 1 and least[i] > 0:
+            short = int(digest.copy().hexdigest()[:16], 16)
+            separation = (i + 1 - largest) // 2
+            figures.append(CodeFigures(i + 1, int(least[i]), separation, unbalanced, short))
+    return tuple(figures)
