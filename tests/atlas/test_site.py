@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ecoc.atlas import Atlas, packaged_atlas
+from ecoc.atlas.cells import GROUNDS
 from ecoc.atlas.recipes import expand_recipe
 from ecoc.atlas.site import SENTENCES, write_site
-from ecoc.atlas.cells import GROUNDS
 from ecoc.errors import InvalidInputError
 
 

@@ -22,7 +22,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc import __version__
-from ecoc._checks import counted
 from ecoc._files import PathLike, parse_json
 from ecoc.atlas import recipes
 from ecoc.atlas.cells import EPOCH, Atlas, AtlasCell, packaged_atlas
@@ -106,7 +105,7 @@ def write_site(
     writer = _Writer(Path(folder), atlas)
     writer.prepare()
     done = n_proved = 0
-    for q in atlas.symbols:
+    for q in filter(lambda q: len(atlas.table(q)), atlas.symbols):
         for n_shelf in writer.write_symbols(q):
             done += n_shelf
             if progress is not None:
@@ -157,7 +156,7 @@ class _Writer:
         codes: set[int] = set()
         proofs: set[str] = set()
         for k, records in zip(classes.tolist(), np.split(table, firsts[1:]), strict=True):
-            grid[str(k)] = _grid_row(records, q)
+            grid[str(k)] = _grid_row(records)
             shelf = {}
             folder = self.folder / str(q) / str(k)
             folder.mkdir(parents=True, exist_ok=True)
@@ -225,7 +224,7 @@ class _Writer:
         made = (EPOCH + timedelta(days=newest)).isoformat()
         self._text("recipes.txt", f"{(recipes.__doc__ or '').strip()}\n")
         values = {
-            "counts": f"{counted(n_cells, 'cell')} of {made}, {n_proved:,} of them proved optimal.",
+            "counts": f"{n_cells:,} cells, {n_proved:,} of them proved optimal ({made}).",
             "symbols": "".join(f'<option value="{q}">{q}</option>' for q in symbols),
             "example": _example(self.shelves),
             "citation": escape(_citation(made)),
@@ -276,19 +275,24 @@ class _Writer:
         self.n_bytes += len(data)
 
 
-def _grid_row(records: npt.NDArray[np.void], q: int) -> dict[str, Any]:
+def _grid_row(records: npt.NDArray[np.void]) -> dict[str, Any]:
     """The figures of all cells with one number of classes, as lists over the columns."""
-    columns = records["n_columns"].tolist()
-    if columns != list(range(columns[0], columns[0] + len(columns))):
-        k = int(records["n_classes"][0])
-        raise FileFormatError(f"The atlas has gaps among the columns of {k} classes, {q} symbols.")
-    return {
-        "first": columns[0],
-        "distances": records["distance"].tolist(),
-        "bounds": records["bound"].tolist(),
-        "apart": records["separation"].tolist(),
-        "apartBounds": [most or None for most in records["separation_bound"].tolist()],
+    columns = records["n_columns"].astype(int)
+    first = int(columns[0])
+    fields = {
+        "distances": "distance",
+        "bounds": "bound",
+        "apart": "separation",
+        "apartBounds": "separation_bound",
     }
+    row: dict[str, Any] = {"first": first}
+    for name, field in fields.items():
+        # Where the atlas has no cell, and where it knows no bound, stands nothing.
+        values: list[int | None] = [None] * (int(columns[-1]) - first + 1)
+        for column, value in zip(columns.tolist(), records[field].tolist(), strict=True):
+            values[column - first] = value if value or name == "apart" else None
+        row[name] = values
+    return row
 
 
 def _plain(cell: AtlasCell, place: int, details: dict[str, Any] | str) -> dict[str, Any]:

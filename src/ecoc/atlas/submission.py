@@ -85,13 +85,11 @@ def compare_with_atlas(codebook: Codebook, *, atlas: Atlas | None = None) -> Sub
     separation = codebook.min_column_distance()
     submission = Submission(cell, _least_distance(codebook), int(separation or 0))
     if submission.distance > cell.bound:
-        raise VerificationError(
-            "the atlas",
-            [
-                f"the row distance {submission.distance} of the codebook is above the bound "
-                f"{cell.bound} ({cell.ground}); please report it"
-            ],
+        wrong = (
+            f"the row distance {submission.distance} of the codebook is above the bound "
+            f"{cell.bound} ({cell.ground}); please report it"
         )
+        raise VerificationError("the atlas", [wrong])
     return submission
 
 

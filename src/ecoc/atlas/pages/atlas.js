@@ -33,6 +33,7 @@ const Atlas = (() => {
     const row = cells.rows[k];
     if (!row || l < row.first || l >= row.first + row.distances.length) return null;
     const i = l - row.first;
+    if (row.distances[i] === null) return null;
     return {k, l, distance: row.distances[i], bound: row.bounds[i], apart: row.apart[i],
       apartBound: row.apartBounds[i]};
   }

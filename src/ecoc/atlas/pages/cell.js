@@ -58,7 +58,7 @@
   const neighbours = [[k - 1, l, "a class less"], [k + 1, l, "a class more"],
     [k, l - 1, "a column less"], [k, l + 1, "a column more"]];
   for (const [a, b, words] of neighbours) {
-    if (lookUp(cells, a, b)) find("neighbours").append(text("a", words, {href: address(q, a, b)}), " ");
+    if (lookUp(cells, a, b)) find("neighbours").append(text("a", words, {href: address(q, a, b)}));
   }
   const shown = Checks.isChecked(argument)
     ? Checks.checkBound(k, l, q, cell.bound, argument, proof) : sentences[argument];
@@ -98,7 +98,7 @@
     canvas.setAttribute("aria-label", `The codebook: ${name}`);
     find("key").textContent = `A row for each class, a column for each learner` +
       (shown < k ? `; the first ${shown} of ${k} rows` : "") +
-      (q === 2 ? "; dark is +1, light is -1." : "; a colour for each symbol.");
+      (q === 2 ? "; blue is +1, grey is -1." : "; a colour for each symbol.");
   }
   paint();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
@@ -168,6 +168,10 @@
     find("spectrum").textContent = `Distances of rows (distance: pairs): ` +
       words.filter(Boolean).join(", ");
   }
+
+  // Counting takes a while only where there are very many pairs.
+  const AT_ONCE = 1e8;
+  if (k * k * l <= AT_ONCE) showSpectrum(Checks.spectrum(rows, q));
 
   find("check").addEventListener("click", () => guarded(find("checked"), () => {
     const began = performance.now();

@@ -49,7 +49,7 @@
     event.preventDefault();
     const form = event.target;
     const [q, k, t] = [form.q, form.k, form.t].map((field) => Number(field.value));
-    const needed = {wrong: 2 * t + 1, silent: t + 1, distance: t}[form.what.value];
+    const needed = Math.max(1, {wrong: 2 * t + 1, silent: t + 1, distance: t}[form.what.value]);
     const cells = await grid(q);
     const row = cells.rows[k];
     const at = row ? row.distances.findIndex((distance) => distance >= needed) : -1;
@@ -91,7 +91,7 @@
     for (const [k, row] of Object.entries(cells.rows)) {
       for (let i = 0; i < row.distances.length && k < height; i++) {
         const cell = lookUp(cells, Number(k), row.first + i);
-        if (chosen.goal === "separation" && cell.apartBound === null) continue;
+        if (!cell || (chosen.goal === "separation" && cell.apartBound === null)) continue;
         const gap = chosen.goal === "distance" ? openDistance(cell) : openApart(cell);
         pen.fillStyle = colours[Math.min(gap, 3)];
         pen.fillRect(cell.l, Number(k), 1, 1);
@@ -105,8 +105,12 @@
       item.prepend(swatch);
       return item;
     }));
+    find("pointed").textContent = axes();
     listOpen(cells);
   }
+
+  const axes = () => `Left to right: 0 to ${canvas.width - 1} columns. ` +
+    `Top to bottom: 0 to ${canvas.height - 1} classes.`;
 
   async function pointedCell(event) {
     const box = canvas.getBoundingClientRect();
@@ -121,7 +125,7 @@
       ? `${cell.k} classes, ${plural(cell.l, "column")}: distance ${cell.distance} of ` +
         `${cell.bound} possible, columns ${cell.apart} apart` +
         (cell.apartBound === null ? "" : ` of ${cell.apartBound}`)
-      : "\u00a0";
+      : axes();
   });
   canvas.addEventListener("click", async (event) => {
     const cell = await pointedCell(event);
@@ -159,10 +163,10 @@
     for (const [k, row] of Object.entries(cells.rows)) {
       for (let i = 0; i < row.distances.length; i++) {
         const cell = lookUp(cells, Number(k), row.first + i);
-        if (gap(cell) > 0) listed.push(cell);
+        if (cell && gap(cell) > 0) listed.push(cell);
       }
     }
-    const total = Object.values(cells.rows).reduce((sum, row) => sum + row.distances.length, 0);
+    const total = Object.values(cells.rows).flatMap((row) => row.distances).filter(Boolean).length;
     find("open-count").textContent = `${plural(listed.length, "cell")} of ` +
       `${total.toLocaleString("en")} with ${plural(chosen.q, "symbol")} ` +
       `${listed.length === 1 ? "is" : "are"} open in ` +
