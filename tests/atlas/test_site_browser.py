@@ -116,7 +116,7 @@ def test_the_map_and_the_list_have_the_open_cells(opened, atlas):
         "document.querySelector('#open-count').textContent.includes('3 symbols')"
     )
     assert page.inner_text("#open-count").startswith(f"{n_open} cell")
-    assert page.locator("#open-cells tbody tr").count() == min(n_open, 100)
+    assert page.locator("#open-cells tbody tr").count() == min(n_open, 40)
     # The point of a proved cell has the colour of proved ones.
     colours = page.evaluate(
         """() => {

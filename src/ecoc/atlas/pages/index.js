@@ -5,7 +5,7 @@
   const find = (id) => document.getElementById(id);
   const {symbols} = await catalogue();
   const chosen = {q: symbols[0], goal: "distance"};
-  const SHOWN = 100;
+  const SHOWN = 40;
 
   const openDistance = (cell) => cell.bound - cell.distance;
   const openApart = (cell) => (cell.apartBound === null ? 0 : cell.apartBound - cell.apart);
