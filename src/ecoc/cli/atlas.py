@@ -12,6 +12,7 @@ import click
 from ecoc._checks import counted
 from ecoc.cli._common import (
     EXIT_INTERRUPTED,
+    EXIT_NOT_PROVED,
     classes_option,
     columns_option,
     common_options,
@@ -166,6 +167,74 @@ def build(
     if not outcome.is_complete:
         talk("interrupted; the same call goes on from here")
         sys.exit(EXIT_INTERRUPTED)
+
+
+@atlas.command()
+@click.option(
+    "-o", "--output", metavar="FOLDER", required=True, help="A new folder, or that of a site."
+)
+@common_options
+def site(output: str, as_json: bool) -> None:
+    """Write the pages of the atlas: map, search, and a page for each cell.
+
+    The pages are static, need no network, and open from the disk: FOLDER/index.html.
+    """
+    from ecoc._workers import ProgressLines
+    from ecoc.atlas.site import write_site
+
+    lines = ProgressLines()
+
+    def progress(done: int, total: int) -> None:
+        if not is_quiet():
+            lines(f"cells: {done:,} of {total:,}")
+
+    written = write_site(output, progress=progress)
+    facts = {
+        "folder": str(written.folder),
+        "cells": written.n_cells,
+        "proved": written.n_proved,
+        "files": written.n_files,
+        "bytes": written.n_bytes,
+    }
+    if as_json:
+        print_json(facts)
+        return
+    click.echo(
+        f"{written.folder / 'index.html'}: {written.n_cells:,} cells, {written.n_files:,} files, "
+        f"{written.n_bytes / 1e6:.1f} MB"
+    )
+
+
+@atlas.command("submit-check")
+@click.argument("file", metavar="FILE")
+@common_options
+def submit_check(file: str, as_json: bool) -> None:
+    """Check whether a codebook is better than the atlas.
+
+    FILE is a codebook in .json, .csv or .npz; its distances are counted. Exits with 0 if it is
+    better, in its row distance or, where that is equal, in the separation of its columns, and
+    with 3 if it is not.
+    """
+    from ecoc.atlas.submission import compare_with_atlas
+    from ecoc.codes import read_codebook
+
+    submission = compare_with_atlas(read_codebook(file, allow_repeated_columns=True))
+    cell = submission.cell
+    if as_json:
+        print_json(
+            {
+                "verdict": submission.verdict,
+                "distance": submission.distance,
+                "separation": submission.separation,
+                "atlas_distance": cell.distance,
+                "atlas_separation": cell.separation,
+                "bound": cell.bound,
+            }
+        )
+    else:
+        click.echo(str(submission))
+    if submission.verdict not in {"better", "better separated"}:
+        sys.exit(EXIT_NOT_PROVED)
 
 
 @contextmanager
