@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ __all__ = [
     "choose_codebook",
     "class_limit",
     "is_linear",
+    "is_name",
 ]
 
 CODEBOOKS = ("auto", "optimal", "similarity", *STANDARD_CODES)
@@ -184,7 +185,7 @@ def choose_codebook(
                 f"n_symbols must be at most max_classes, {max_classes}, not {n_symbols}: a column "
                 "can have a group for each symbol."
             )
-    if isinstance(codebook, str) and Path(codebook).suffix.lower() not in _FILE_SUFFIXES:
+    if is_name(codebook):
         check_choice("codebook", codebook, CODEBOOKS)
         choice = _named(
             codebook,
@@ -207,6 +208,11 @@ def choose_codebook(
     # Not an error: searches over codebooks and lengths meet codes that have but one length.
     note = f"n_columns is {n_columns}, but {_own_length(choice.codebook)}"
     return replace(choice, reason=f"{choice.reason}; {note}", length_note=note)
+
+
+def is_name(codebook: object) -> TypeGuard[str]:
+    """Whether a codebook is asked for by its name, and is neither given nor in a file."""
+    return isinstance(codebook, str) and Path(codebook).suffix.lower() not in _FILE_SUFFIXES
 
 
 def _check_groups(codebook: Codebook, max_classes: int | None) -> None:

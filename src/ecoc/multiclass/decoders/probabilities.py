@@ -473,7 +473,8 @@ class _Symbols(_Model):
     @property
     def places(self) -> Ints:
         """Where the symbol of each class and column stands."""
-        return np.nonzero(self.groups)[1].reshape(self.n_classes, -1)
+        places = np.nonzero(self.groups)[1].reshape(self.n_classes, -1)
+        return np.ascontiguousarray(places)
 
     def solve(self, r: Floats, max_iter: int, tolerance: float) -> Floats:
         from ecoc.multiclass.decoders._coupling import couple_symbols
