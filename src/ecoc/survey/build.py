@@ -350,7 +350,9 @@ class _Draft:
             }
             if limits.proof is not None:
                 place = proof_key(limits.argument, *key, limits.bound)
-                self.proofs.setdefault(place, limits.proof)
+                # A proof that is there already serves these rows too, by whatever argument.
+                argument = self.proofs.setdefault(place, limits.proof)["name"]
+                self.records[key]["ground"] = GROUNDS.index(argument)
 
     def write(self) -> None:
         """Write all files of these symbols; only codes that a cell uses are kept."""
