@@ -469,9 +469,17 @@ def _side_by_side(
     parts = []
     for number, start in enumerate(range(0, n_columns, 2 * k)):
         length = min(2 * k, n_columns - start)
-        part = (seed or 0) + number
+        # Each is made anew: the atlas would give the same one again and again.
         parts.append(
-            _optimal(k, length, part, n_symbols, effort=_AUTOMATIC_EFFORT, verbose=verbose)
+            _optimal(
+                k,
+                length,
+                (seed or 0) + number,
+                n_symbols,
+                method="construction",
+                effort=_AUTOMATIC_EFFORT,
+                verbose=verbose,
+            )
         )
     codes = [code for code, _ in parts]
     whole = codes[0].concatenate(*codes[1:], allow_repeated_columns=True)
@@ -520,6 +528,7 @@ def _optimal(
     seed: int | None,
     n_symbols: int = 2,
     *,
+    method: str = "auto",
     effort: float = 1.0,
     verbose: int = 0,
 ) -> tuple[Codebook, str]:
@@ -528,6 +537,7 @@ def _optimal(
         k,
         n_columns,
         n_symbols=n_symbols,
+        method=method,
         effort=effort,
         random_state=seed,
         verbose=verbose,
