@@ -98,6 +98,7 @@ def design_codebook(
     method: str = "auto",
     formulation: str | None = None,
     solver: str = "auto",
+    effort: float = 1.0,
     time_limit: float | None = None,
     memory_limit: int | None = None,
     random_state: RandomState = None,
@@ -119,15 +120,20 @@ def design_codebook(
     target_distances, n_symbols, nested
         What is wanted of the columns and rows, see :class:`DesignProblem`.
     method : {"auto", "construction", "search", "integer-program"}, default="auto"
-        ``"auto"`` bounds the objective by theory, then tries constructions, annealing and
-        the integer program until a codebook meets the bound. The others do one of these
-        alone, the integer program without a bound or a start from outside.
+        ``"auto"`` looks into the atlas (:mod:`ecoc.atlas`) where nothing but sizes is asked for.
+        It bounds the objective by theory, then tries constructions, annealing and the integer
+        program until a codebook meets the bound. The others do one of these alone, the integer
+        program without a bound or a start from outside.
     formulation : {"ip3", "ip2", "ip1"}, optional
         The integer program of the paper, IP3 by default. Naming one asks for the method
         ``"integer-program"``.
     solver : {"auto", "highs", "scip", "gurobi", "both"}, default="auto"
         The solver; ``"auto"`` is HiGHS, ``"both"`` is HiGHS and then SCIP, so that a bound
         rests on the word of two solvers.
+    effort : float, default=1
+        The share of the usual work that the stages of ``"auto"`` may do before they give up on
+        the bound. With 0.1, which is what :class:`~ecoc.ECOCClassifier` takes for codes of
+        several symbols, a code that would have been found late may be missed by one.
     time_limit : float, optional
         Seconds for the whole call, kept within 2 seconds or 10 %. Without it the stages of
         ``"auto"`` count their work, which is about a minute and a half at most, and
@@ -209,6 +215,7 @@ def design_codebook(
             raise InvalidInputError(f"formulation has no meaning for method={method!r}.")
         method = "integer-program"
     check_choice("solver", solver, SOLVERS)
+    check_number("effort", effort, minimum=0)
     if time_limit is not None:
         check_number("time_limit", time_limit, minimum=0)
     if memory_limit is not None:
@@ -217,7 +224,7 @@ def design_codebook(
 
     # The same seed always gives the same bytes, and so does none.
     seed = (check_seed(random_state) or 0) % (2**31 - 1)
-    run = _kind(problem, method)(problem, seed, time_limit, memory_limit, progress)
+    run = _kind(problem, method)(problem, seed, time_limit, memory_limit, progress, effort)
     with shown_work(run.standing, verbose=verbose):
         try:
             problem.check_feasible()
@@ -295,6 +302,16 @@ def _start(problem: DesignProblem, warm_start: Codebook | Design) -> Codebook:
 
 class Portfolio(StagedRun):
     """The stages of a design with two symbols."""
+
+    def go_on_from_atlas(self, solver: str) -> None:
+        """Do what a cell of the atlas leaves open: the distance, or how far columns are apart."""
+        if self.cell is not None and self.cell.is_settled:
+            self.balance()
+            return
+        if not self.over_time:
+            self.construct()
+        self.search_and_solve(solver)
+        self.polish()
 
     def polish(self) -> None:
         """Move columns apart where no distance was asked for, and balance them."""
@@ -383,18 +400,29 @@ class Portfolio(StagedRun):
                 separation="one-sided" if problem.separation == "one-sided" else "two-sided",
                 random_state=self.seed,
                 time_limit=seconds,
-                work_limit=_by_classes(
-                    CONSTRUCTION_WORK, MOST_CONSTRUCTION_WORK, problem.n_classes
-                ),
+                work_limit=self.effort
+                * _by_classes(CONSTRUCTION_WORK, MOST_CONSTRUCTION_WORK, problem.n_classes),
                 target_distance=None if target is None else int(target),
             )
             if codebook is None:
                 remarks.append("none applies")
             else:
-                kept = self.offer(codebook)
+                kept = self.offer(codebook) or self._offer_separated(codebook)
                 remarks.append(
                     f"{codebook.name}, {codebook.min_row_distance:g}{'' if kept else ', not kept'}"
                 )
+
+    def _offer_separated(self, codebook: Codebook) -> bool:
+        """Keep a codebook as good as that of the atlas if its columns stand further apart."""
+        if self.cell is None or self.codebook is None:
+            return False
+        if self.problem.violations(codebook) or codebook.n_columns < self.codebook.n_columns:
+            return False
+        better = (codebook.min_column_distance() or 0) > (self.codebook.min_column_distance() or 0)
+        if not better or self.problem.objective_of(codebook) != self.objective:
+            return False
+        self.codebook = codebook
+        return True
 
     def short_search(self) -> None:
         """Search, but leave most of the time to the integer program."""
@@ -403,7 +431,7 @@ class Portfolio(StagedRun):
         left = self.left()
         self.search(
             None if left is None else 0.4 * left,
-            _by_classes(SEARCH_WORK, MOST_SEARCH_WORK, self.problem.n_classes),
+            self.effort * _by_classes(SEARCH_WORK, MOST_SEARCH_WORK, self.problem.n_classes),
         )
 
     def search(self, seconds: float | None = None, work: float | None = None) -> None:
@@ -482,7 +510,8 @@ class Portfolio(StagedRun):
         if self.time_limit is not None:
             self.integer_program("ip3", solver)
         elif size <= MOST_PROGRAM_NONZEROS:
-            self.integer_program("ip3", solver, work_limit=int(PROGRAM_WORK / sqrt(size)))
+            work = self.effort * PROGRAM_WORK / sqrt(size)
+            self.integer_program("ip3", solver, work_limit=int(work))
         else:
             self.notes.append(
                 "The integer program is large and was not tried; a time limit (--time-limit "

@@ -50,7 +50,12 @@ from ecoc.multiclass.decoders.distances import hamming_margin
 from ecoc.multiclass.decoders.healing import SelfHealing
 from ecoc.multiclass.decoders.learned import Learned, softmax
 from ecoc.multiclass.decoders.names import decodes_symbols, make_decoder
-from ecoc.multiclass.decoders.probabilities import Coupling, Soft, normalise_rows
+from ecoc.multiclass.decoders.probabilities import (
+    Coupling,
+    Soft,
+    normalise_rows,
+    settle_ties,
+)
 from ecoc.multiclass.growth import (
     check_extendable,
     check_new_classes,
@@ -696,8 +701,14 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         # Without probabilities of its own a column is believed by the logistic function.
         logistic = method == "decision_function"
         if self.probabilities == "normalised":
-            return normalise_rows(Soft(logistic)(scores, matrix))
-        return Coupling(logistic)(scores, matrix)
+            result = normalise_rows(Soft(logistic)(scores, matrix))
+        else:
+            result = Coupling(logistic)(scores, matrix)
+        # Where the same scores decide, what ties falls to the class that is predicted.
+        without_ties = self.decoder_.whole_batch or isinstance(self.decoder_, Coupling)
+        if method == self._score_method() and not without_ties:
+            settle_ties(result, self.decoder_(scores, matrix).argmax(axis=1))
+        return result
 
     def margin(
         self,
