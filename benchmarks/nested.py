@@ -13,6 +13,7 @@ Classes: a model of all classes but two is given these two, and all, half, a qua
 columns are trained again. Five pairs of classes, half of the samples for training.
 """
 
+# ruff: noqa: N803, N806  # X is what scikit-learn calls it
 from __future__ import annotations
 
 import argparse
