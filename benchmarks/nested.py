@@ -126,8 +126,8 @@ def main() -> None:
         print("data    learner                 trained      all   new")
         X, y = load_digits(return_X_y=True)
         if args.smoke:
-            few = y < 5
-            add_classes("digits", X[few][:200], y[few][:200], 1)
+            few = y < 7
+            add_classes("digits", X[few][:300], y[few][:300], 1)
             return
         add_classes("digits", X, y, 5)
         vowel = load_dataset("vowel", data=args.data)
