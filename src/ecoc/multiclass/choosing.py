@@ -38,12 +38,18 @@ MAX_PAIRWISE_CLASSES = 40
 """With more classes than this, ``"auto"`` does not take one-vs-one: 780 columns are enough."""
 
 SYMBOL_SHARES = {"BaseDecisionTree": 1 / 3}
-"""How many symbols were best for a kind of learner, as a share of the number of classes.
+"""How many symbols were best for a kind of learner with many classes, as a share of these.
 
 Kinds go by the name of a class or an ancestor; what is not listed has two symbols. Trees:
 `benchmarks/which_symbols.py`, ten data sets of 6 to 100 classes, 20 columns. With eleven classes
-and fewer three or four symbols were 1.3 points better than two in the mean, with 50 and 100
-classes 16 and 25 were 29 and 15 points better.
+and fewer three symbols were 1.4 points better than two in the mean, with 50 and 100 classes 16 and
+25 were 28 and 16 points better.
+"""
+
+_FEW_CLASSES = 20
+"""Up to so many classes three symbols were as good as more or better (Soybean, King-Rook).
+
+Many randomised trees had no use for fewer than a third of the classes.
 """
 
 _FEWEST_SYMBOLS, _MOST_SYMBOLS = 3, 25
@@ -158,7 +164,7 @@ def choose_codebook(
     'optimal code, because SVC is not known to be a linear learner'
     >>> tree = DecisionTreeClassifier()
     >>> print(choose_codebook("auto", np.arange(12), estimator=tree).reason.partition(";")[0])
-    optimal code, 4 symbols, because 4 symbols were best for learners such as
+    optimal code, 3 symbols, because 3 symbols were best for learners such as
     DecisionTreeClassifier
     >>> forest = DecisionTreeClassifier(max_features="sqrt")
     >>> many = choose_codebook("auto", np.arange(6), estimator=forest, n_columns=100)
@@ -375,6 +381,8 @@ def _best_symbols(estimator: object, k: int) -> int:
     share = next((SYMBOL_SHARES[name] for name in ancestors if name in SYMBOL_SHARES), None)
     if share is None or k > _MOST_SYMBOL_CLASSES or is_regressor(estimator):
         return 2
+    if k <= _FEW_CLASSES and not _is_randomised(estimator):
+        return _FEWEST_SYMBOLS
     return max(_FEWEST_SYMBOLS, min(_MOST_SYMBOLS, round(share * k)))
 
 
