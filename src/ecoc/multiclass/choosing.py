@@ -57,8 +57,11 @@ _FEWEST_SYMBOLS, _MOST_SYMBOLS = 3, 25
 _MOST_SYMBOL_CLASSES = 500
 """With more classes the design of a code of symbols would take longer than training."""
 
-_SYMBOL_EFFORT = 0.1
-"""The share of the usual work that the design of a code of several symbols may do."""
+_AUTOMATIC_EFFORT = 0.1
+"""The share of the usual work that the design of a code of several symbols may do by default.
+
+One distance more or less is not worth longer than columns take to train.
+"""
 
 _OF_SYMBOLS = ("auto", "optimal", "balanced-random", "digits")
 """The names of codebooks that come with any number of symbols."""
@@ -449,7 +452,9 @@ def _of_symbols(
     if repeats and wanted > 2 * k:
         code, verdict = _side_by_side(k, wanted, seed, q, verbose=verbose)
         return Choice(code, f"optimal codes side by side, {because}; {verdict}")
-    code, verdict = _optimal(k, wanted, seed, q, verbose=verbose)
+    # Who asks for it by name may wait for it.
+    effort = _AUTOMATIC_EFFORT if name == "auto" else 1.0
+    code, verdict = _optimal(k, wanted, seed, q, effort=effort, verbose=verbose)
     return Choice(code, f"optimal code, {because}; {verdict}")
 
 
@@ -464,7 +469,10 @@ def _side_by_side(
     parts = []
     for number, start in enumerate(range(0, n_columns, 2 * k)):
         length = min(2 * k, n_columns - start)
-        parts.append(_optimal(k, length, (seed or 0) + number, n_symbols, verbose=verbose))
+        part = (seed or 0) + number
+        parts.append(
+            _optimal(k, length, part, n_symbols, effort=_AUTOMATIC_EFFORT, verbose=verbose)
+        )
     codes = [code for code, _ in parts]
     whole = codes[0].concatenate(*codes[1:], allow_repeated_columns=True)
     return whole, f"the first of {2 * k} columns: {parts[0][1]}"
@@ -507,15 +515,20 @@ def _most_columns(k: int) -> int:
 
 @lru_cache(maxsize=64)
 def _optimal(
-    k: int, n_columns: int, seed: int | None, n_symbols: int = 2, *, verbose: int = 0
+    k: int,
+    n_columns: int,
+    seed: int | None,
+    n_symbols: int = 2,
+    *,
+    effort: float = 1.0,
+    verbose: int = 0,
 ) -> tuple[Codebook, str]:
     # Cross-validation asks for the same code again and again.
     design = design_codebook(
         k,
         n_columns,
         n_symbols=n_symbols,
-        # One distance more or less is not worth longer than columns take to train.
-        effort=1.0 if n_symbols == 2 else _SYMBOL_EFFORT,
+        effort=effort,
         random_state=seed,
         verbose=verbose,
     )
