@@ -15,6 +15,7 @@ from ecoc.codes import Codebook
 __version__ = "0.1.0"
 
 _LAZY = {
+    "atlas": "ecoc.atlas",
     "bounds": "ecoc.bounds",
     "cli": "ecoc.cli",
     "constructions": "ecoc.constructions",
@@ -22,6 +23,7 @@ _LAZY = {
     "DesignProblem": "ecoc.design:DesignProblem",
     "design": "ecoc.design",
     "design_codebook": "ecoc.design:design_codebook",
+    "extend_codebook": "ecoc.design:extend_codebook",
     "ECOCClassifier": "ecoc.multiclass:ECOCClassifier",
     "datasets": "ecoc.datasets",
     "multiclass": "ecoc.multiclass",
@@ -31,6 +33,7 @@ _LAZY = {
     "graphs": "ecoc.graphs",
     "report": "ecoc.report",
     "serving": "ecoc.serving",
+    "survey": "ecoc.survey",
     "tables": "ecoc.tables",
     "to_onnx": "ecoc.export:to_onnx",
 }
@@ -41,6 +44,7 @@ __all__ = [
     "DesignProblem",
     "ECOCClassifier",
     "__version__",
+    "atlas",
     "bounds",
     "cli",
     "codes",
@@ -49,6 +53,7 @@ __all__ = [
     "design",
     "design_codebook",
     "errors",
+    "extend_codebook",
     "graphs",
     "load",
     "multiclass",
@@ -57,6 +62,7 @@ __all__ = [
     "report",
     "robustness",
     "serving",
+    "survey",
     "tables",
     "to_onnx",
 ]

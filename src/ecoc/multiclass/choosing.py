@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ __all__ = [
     "choose_codebook",
     "class_limit",
     "is_linear",
+    "is_name",
 ]
 
 CODEBOOKS = ("auto", "optimal", "similarity", *STANDARD_CODES)
@@ -49,6 +50,9 @@ _FEWEST_SYMBOLS, _MOST_SYMBOLS = 3, 25
 
 _MOST_SYMBOL_CLASSES = 500
 """With more classes the design of a code of symbols would take longer than training."""
+
+_SYMBOL_EFFORT = 0.1
+"""The share of the usual work that the design of a code of several symbols may do."""
 
 _OF_SYMBOLS = ("auto", "optimal", "balanced-random", "digits")
 """The names of codebooks that come with any number of symbols."""
@@ -156,6 +160,10 @@ def choose_codebook(
     >>> print(choose_codebook("auto", np.arange(12), estimator=tree).reason.partition(";")[0])
     optimal code, 4 symbols, because 4 symbols were best for learners such as
     DecisionTreeClassifier
+    >>> forest = DecisionTreeClassifier(max_features="sqrt")
+    >>> many = choose_codebook("auto", np.arange(6), estimator=forest, n_columns=100)
+    >>> many.codebook.n_columns, many.reason.partition(",")[0]
+    (100, 'optimal codes side by side')
     >>> capped = choose_codebook("auto", np.arange(30), estimator=tree, max_classes=10)
     >>> capped.codebook.n_symbols, capped.codebook.n_columns
     (10, 8)
@@ -171,7 +179,7 @@ def choose_codebook(
                 f"n_symbols must be at most max_classes, {max_classes}, not {n_symbols}: a column "
                 "can have a group for each symbol."
             )
-    if isinstance(codebook, str) and Path(codebook).suffix.lower() not in _FILE_SUFFIXES:
+    if is_name(codebook):
         check_choice("codebook", codebook, CODEBOOKS)
         choice = _named(
             codebook,
@@ -194,6 +202,11 @@ def choose_codebook(
     # Not an error: searches over codebooks and lengths meet codes that have but one length.
     note = f"n_columns is {n_columns}, but {_own_length(choice.codebook)}"
     return replace(choice, reason=f"{choice.reason}; {note}", length_note=note)
+
+
+def is_name(codebook: object) -> TypeGuard[str]:
+    """Whether a codebook is asked for by its name, and is neither given nor in a file."""
+    return isinstance(codebook, str) and Path(codebook).suffix.lower() not in _FILE_SUFFIXES
 
 
 def _check_groups(codebook: Codebook, max_classes: int | None) -> None:
@@ -379,7 +392,11 @@ def _named(
     if k == 2:
         return Choice(make_code("one-vs-rest", 2), "two classes have only one column")
     if alphabet.n_symbols > 2:
-        return _of_symbols(name, k, alphabet, n_columns=n_columns, seed=seed, verbose=verbose)
+        # What a designer asks for by name has different columns.
+        repeats = name == "auto" and _is_randomised(estimator)
+        return _of_symbols(
+            name, k, alphabet, n_columns=n_columns, seed=seed, verbose=verbose, repeats=repeats
+        )
     reason = "asked for by name"
     if name == "auto":
         name, reason = _automatic(k, estimator, n_columns)
@@ -398,7 +415,14 @@ def _named(
 
 
 def _of_symbols(
-    name: str, k: int, alphabet: _Alphabet, *, n_columns: int | None, seed: int | None, verbose: int
+    name: str,
+    k: int,
+    alphabet: _Alphabet,
+    *,
+    n_columns: int | None,
+    seed: int | None,
+    verbose: int,
+    repeats: bool,
 ) -> Choice:
     q = alphabet.n_symbols
     because = f"{q} symbols" + (f", because {alphabet.reason}" if alphabet.reason else "")
@@ -414,8 +438,39 @@ def _of_symbols(
         length = min(wanted, most_balanced_columns(k, q))
         code = make_code(name, k, length, n_symbols=q, random_state=seed)
         return Choice(code, f"balanced-random code, {because}")
+    if repeats and wanted > 2 * k:
+        code, verdict = _side_by_side(k, wanted, seed, q, verbose=verbose)
+        return Choice(code, f"optimal codes side by side, {because}; {verdict}")
     code, verdict = _optimal(k, wanted, seed, q, verbose=verbose)
     return Choice(code, f"optimal code, {because}; {verdict}")
+
+
+def _side_by_side(
+    k: int, n_columns: int, seed: int | None, n_symbols: int, *, verbose: int
+) -> tuple[Codebook, str]:
+    """Optimal codes of 2k columns, the last one shorter, which may have columns in common.
+
+    Few classes have few even columns: from some length on other columns would be uneven, and
+    those cost more than it costs to have an even one twice.
+    """
+    parts = []
+    for number, start in enumerate(range(0, n_columns, 2 * k)):
+        length = min(2 * k, n_columns - start)
+        parts.append(_optimal(k, length, (seed or 0) + number, n_symbols, verbose=verbose))
+    codes = [code for code, _ in parts]
+    whole = codes[0].concatenate(*codes[1:], allow_repeated_columns=True)
+    return whole, f"the first of {2 * k} columns: {parts[0][1]}"
+
+
+def _is_randomised(estimator: object) -> bool:
+    """Whether columns with the same groups are different learners, as the trees of a forest are."""
+    return any(
+        getattr(learner, "splitter", None) == "random"
+        or getattr(learner, "bootstrap", False) is True
+        or getattr(learner, "max_features", None) not in {None, 1.0}
+        for learner in _from_outside(estimator)
+        if hasattr(learner, "splitter") or hasattr(learner, "bootstrap")
+    )
 
 
 def _automatic(k: int, estimator: object, n_columns: int | None) -> tuple[str, str]:
@@ -447,7 +502,15 @@ def _optimal(
     k: int, n_columns: int, seed: int | None, n_symbols: int = 2, *, verbose: int = 0
 ) -> tuple[Codebook, str]:
     # Cross-validation asks for the same code again and again.
-    design = design_codebook(k, n_columns, n_symbols=n_symbols, random_state=seed, verbose=verbose)
+    design = design_codebook(
+        k,
+        n_columns,
+        n_symbols=n_symbols,
+        # One distance more or less is not worth longer than columns take to train.
+        effort=1.0 if n_symbols == 2 else _SYMBOL_EFFORT,
+        random_state=seed,
+        verbose=verbose,
+    )
     return _codebook_of(design), design.verdict
 
 
