@@ -126,7 +126,7 @@ def _range(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[
     metavar="A..B",
     help="Numbers of classes.",
 )
-@click.option("--improve", is_flag=True, help="Work again on cells that are there but open.")
+@click.option("--improve", is_flag=True, help="Work again on lengths with an open distance.")
 @click.option(
     "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes at a time."
 )

@@ -130,7 +130,7 @@ def build_atlas(
     classes : (int, int)
         The least and the largest number of classes to survey.
     improve : bool, default=False
-        Work on cells again that are there and whose distance or separation is open.
+        Work again on lengths with a cell whose distance is open.
     n_jobs : int, default=1
         How many processes work at a time.
     progress : callable, optional
@@ -150,7 +150,10 @@ def build_atlas(
     Path(folder).mkdir(parents=True, exist_ok=True)
     drafts = {q: _Draft(Path(folder), q) for q in n_symbols}
     units = [
-        unit for q in n_symbols for unit in _units(q, low, high) if improve or drafts[q].lacks(unit)
+        unit
+        for q in n_symbols
+        for unit in _units(q, low, high)
+        if drafts[q].lacks(unit, or_open=improve)
     ]
     limit = max((unit.longest for unit in units), default=0)
     done = 0
@@ -307,10 +310,11 @@ class _Draft:
     def n_proved(self) -> int:
         return sum(record["distance"] == record["bound"] for record in self.records.values())
 
-    def lacks(self, unit: _Unit) -> bool:
-        """Whether a cell of the unit is missing."""
+    def lacks(self, unit: _Unit, *, or_open: bool) -> bool:
+        """Whether a cell of the unit is missing, or its distance open if that counts."""
         return any(
-            (k, length) not in self.records
+            (record := self.records.get((k, length))) is None
+            or (or_open and record["distance"] < record["bound"])
             for length in range(unit.shortest, unit.longest + 1)
             for k in range(unit.low, unit.high + 1)
             if _has_cell(k, length, self.n_symbols)
@@ -346,7 +350,9 @@ class _Draft:
             }
             if limits.proof is not None:
                 place = proof_key(limits.argument, *key, limits.bound)
-                self.proofs.setdefault(place, limits.proof)
+                # A proof that is there already serves these rows too, by whatever argument.
+                argument = self.proofs.setdefault(place, limits.proof)["name"]
+                self.records[key]["ground"] = GROUNDS.index(argument)
 
     def write(self) -> None:
         """Write all files of these symbols; only codes that a cell uses are kept."""
