@@ -105,7 +105,8 @@ class AdversarialExamples:
                 f"{', '.join(sorted(arrays)) or 'none'}."
             )
         try:
-            return cls(**{**arrays, "norm": str(arrays["norm"])})
+            norm = str(arrays.pop("norm"))
+            return cls(**arrays, norm=norm)
         except InvalidInputError as error:
             raise FileFormatError(f"{name}: {error}") from error
 

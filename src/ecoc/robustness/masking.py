@@ -223,7 +223,7 @@ def _behind_the_mask(model: AttackedModel, samples: Tensor) -> AttackedModel | N
     """The model with gradients of its last linear layer, or None where there is none such."""
     if model.module is None:
         return None
-    body = _StraightThrough(model, samples)
+    body = _StraightThrough(model.body, model.module, samples)
     if not body.layers:
         return None
     width = body.width
@@ -262,8 +262,10 @@ class _StraightThrough:
     Carlini & Wagner 2018).
     """
 
-    def __init__(self, model: AttackedModel, samples: Tensor) -> None:
-        self.body, module = model.body, model.module
+    def __init__(
+        self, body: Callable[[Tensor], Tensor], module: nn.Module, samples: Tensor
+    ) -> None:
+        self.body = body
         parts = list(module.networks) if isinstance(module, ColumnEnsemble) else [module]
         calls: list[_Call] = []
         with torch.no_grad(), _listening(module, calls):

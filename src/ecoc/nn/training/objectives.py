@@ -85,7 +85,7 @@ class ColumnObjective:
         """Losses of the columns, or minus the lead of the class through the decoder."""
         if self.decoder is not None:
             # By how much the best other class leads: unlike cross-entropy it never saturates.
-            scores = self.decoder(outputs)
+            scores: Tensor = self.decoder(outputs)
             own = scores.gather(1, targets[:, None])[:, 0]
             others = scores.scatter(1, targets[:, None], -torch.inf)
             return (others.amax(dim=1) - own).sum()
