@@ -132,8 +132,8 @@ def design_codebook(
         rests on the word of two solvers.
     effort : float, default=1
         The share of the usual work that the stages of ``"auto"`` may do before they give up on
-        the bound. With 0.1, which is what :class:`~ecoc.ECOCClassifier` takes for codes of
-        several symbols, a code that would have been found late may be missed by one.
+        the bound. With 0.1, which is what ``codebook="auto"`` of :class:`~ecoc.ECOCClassifier`
+        takes for several symbols, a code that would have been found late may be missed by one.
     time_limit : float, optional
         Seconds for the whole call, kept within 2 seconds or 10 %. Without it the stages of
         ``"auto"`` count their work, which is about a minute and a half at most, and
