@@ -6,6 +6,6 @@ has the distance, the bound with its ground, and the codebook. Codes are kept as
 """
 
 from ecoc.atlas.cells import Atlas, AtlasCell, get, packaged_atlas
-from ecoc.atlas.recipes import Recipe, expand_recipe
+from ecoc.atlas.recipes import expand_recipe
 
-__all__ = ["Atlas", "AtlasCell", "Recipe", "expand_recipe", "get", "packaged_atlas"]
+__all__ = ["Atlas", "AtlasCell", "expand_recipe", "get", "packaged_atlas"]

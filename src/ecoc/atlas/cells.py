@@ -251,7 +251,7 @@ def codebook_digest(codebook: Codebook) -> str:
     Examples
     --------
     >>> codebook_digest(Codebook.from_rows(["+++", "+--", "-+-", "--+"]))
-    '7dd6ab82e7ff98f3'
+    'a9a0c2a0de0b4008'
     """
     return hashlib.sha256("\n".join(codebook.rows).encode("ascii")).hexdigest()[:16]
 

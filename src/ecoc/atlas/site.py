@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from html import escape
-from importlib import resources
+from importlib import metadata, resources
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ecoc import __version__
 from ecoc._files import PathLike, parse_json
 from ecoc.atlas import recipes
 from ecoc.atlas.cells import EPOCH, Atlas, AtlasCell, packaged_atlas
@@ -29,7 +28,8 @@ from ecoc.errors import FileFormatError, InvalidInputError
 
 __all__ = ["AtlasSite", "write_site"]
 
-FORMAT = "ecoc-atlas-site"
+_VERSION = metadata.version("ecoc")
+SITE_FORMAT = "ecoc-atlas-site"
 
 SENTENCES = {
     "averaging": "A column separates the most pairs of classes when its groups are equal; the "
@@ -137,7 +137,7 @@ class _Writer:
             )
         self.folder.mkdir(parents=True, exist_ok=True)
         # The mark comes first, so that a site cut short can be written again.
-        self._json("index.json", {"format": FORMAT})
+        self._json("index.json", {"format": SITE_FORMAT})
         self.n_files = self.n_bytes = 0
 
     def _is_site(self) -> bool:
@@ -145,7 +145,7 @@ class _Writer:
             index = parse_json((self.folder / "index.json").read_bytes())
         except (OSError, ValueError):
             return False
-        return isinstance(index, dict) and index.get("format") == FORMAT
+        return isinstance(index, dict) and index.get("format") == SITE_FORMAT
 
     def write_symbols(self, q: int) -> Iterator[int]:
         """Write all cells of so many symbols; produce how many, for each number of classes."""
@@ -228,7 +228,7 @@ class _Writer:
             "symbols": "".join(f'<option value="{q}">{q}</option>' for q in symbols),
             "example": _example(self.shelves),
             "citation": escape(_citation(made)),
-            "version": escape(__version__),
+            "version": escape(_VERSION),
         }
         pages = resources.files("ecoc.atlas") / "pages"
         for name in ("index.html", "cell.html"):
@@ -237,10 +237,10 @@ class _Writer:
         for name in ("atlas.css", "atlas.js", "checks.js", "index.js", "cell.js"):
             self._text(name, (pages / name).read_text(encoding="utf-8"))
         index = {
-            "format": FORMAT,
+            "format": SITE_FORMAT,
             "version": 1,
             "date": made,
-            "made_with": f"ecoc {__version__}",
+            "made_with": f"ecoc {_VERSION}",
             "cells": n_cells,
             "proved": n_proved,
             "paths": {
@@ -329,7 +329,7 @@ def _citation(made: str) -> str:
         "  title  = {The atlas of optimal codebooks},\n"
         "  author = {{The ecoc developers}},\n"
         f"  year   = {{{made[:4]}}},\n"
-        f"  note   = {{ecoc {__version__}, data of {made}; cell q/k/L, digest D}},\n"
+        f"  note   = {{ecoc {_VERSION}, data of {made}; cell q/k/L, digest D}},\n"
         "}"
     )
 

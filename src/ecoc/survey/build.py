@@ -140,8 +140,8 @@ def build_atlas(
     --------
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
-    ...     build_atlas(folder, n_symbols=[2], classes=(5, 6)).n_cells
-    28
+    ...     build_atlas(folder, n_symbols=[2], classes=(8, 8)).n_proved
+    21
     """
     for q in n_symbols:
         check_int("n_symbols", q, minimum=2, maximum=36)

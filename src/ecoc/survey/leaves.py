@@ -153,7 +153,7 @@ def describe_words(matrix: Symbols, n_symbols: int = 2) -> Recipe:
     Examples
     --------
     >>> describe_words(np.array([[0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 1, 1]], dtype=np.uint8))
-    ['words', 2, 6, 'A/A=']
+    ['span', ['111111']]
     """
     packed = pack_words(matrix, n_symbols)
     if n_symbols > 2:

