@@ -129,16 +129,21 @@ class DesignRun:
         if problem != DesignProblem(k, length, n_symbols=q):
             return
         cell = packaged_atlas().find(k, length, q)
-        if cell is None:
+        if cell is None or not self.begins_with(cell):
             return
         with self.stage("atlas") as remarks:
             design = Design.from_cell(cell)
             if design.certificate is not None:
                 self.tighten(design.certificate)
-            self.offer(design.codebook)
+            if not self.offer(design.codebook):
+                return
             self.separation_certificate = design.separation_certificate
             self.cell = cell
             remarks.append(f"{cell.how}, {cell.distance}, of {cell.made.isoformat()}")
+
+    def begins_with(self, cell: AtlasCell) -> bool:
+        """Whether a cell of the atlas is a good beginning, or taken only if nothing is better."""
+        return cell.n_symbols == self.problem.n_symbols
 
     def tighten(self, certificate: Certificate) -> None:
         """Keep a bound if it is better than the best."""

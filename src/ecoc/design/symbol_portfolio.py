@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ecoc._checks import counted
 from ecoc._limits import Budget
 from ecoc._typing import Ints
+from ecoc.atlas import AtlasCell
 from ecoc.codes import Codebook, Provenance, balanced_random
 from ecoc.codes.measures import renaming_distance
 from ecoc.design.problem import DesignProblem, balance_limit, group_differences
@@ -61,6 +62,22 @@ class SymbolPortfolio(StagedRun):
     def short_program(self, solver: str) -> None:
         """Solve the integer program with what is known."""
         self.integer_program(solver)
+
+    def search_and_solve(self, solver: str) -> None:
+        """Search and solve, and see whether the atlas has more."""
+        super().search_and_solve(solver)
+        if self.cell is None and not self.proved:
+            self.look_up()
+
+    def begins_with(self, cell: AtlasCell) -> bool:
+        """Whether the groups of its columns are even, or nothing else was as good.
+
+        Classes in uneven groups make worse classifiers, and columns of several symbols are not
+        balanced afterwards.
+        """
+        return cell.imbalance <= 1 or (
+            self.objective is not None and self.objective < cell.distance
+        )
 
     def go_on_from_atlas(self, solver: str) -> None:
         """Do what a cell of the atlas leaves open; columns are moved apart in any case."""
