@@ -12,8 +12,7 @@ regression, SVM, boosting) are tested on 500 rows, have 20 columns alone on sets
 more, and boosting has 20 columns and at most 8 symbols everywhere. Codes are those of
 design_codebook, with five seconds for each. "plain" is the learner itself, and "forest" a random
 forest with as many trees as the code has columns. Learners are as scikit-learn has them, untuned;
-"random tree" looks at the root of the number of features at each branch, and "bootstrap tree" is
-one of these on a bootstrap sample, which is what a forest has. `--symbols 0` is what
+"random tree" looks at the root of the number of features at each branch. `--symbols 0` is what
 codebook="auto" takes. Records go to a file (--out), and a run that was stopped goes on where it
 was.
 
@@ -33,11 +32,7 @@ from functools import cache
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.datasets import make_classification
-from sklearn.ensemble import (
-    BaggingClassifier,
-    HistGradientBoostingClassifier,
-    RandomForestClassifier,
-)
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.naive_bayes import GaussianNB
@@ -60,9 +55,6 @@ LEARNERS: dict[str, Callable[[int], BaseEstimator]] = {
     "tree": lambda seed: DecisionTreeClassifier(random_state=seed),
     # Without a seed: the classifier gives every column another one.
     "random tree": lambda _: DecisionTreeClassifier(max_features="sqrt"),
-    "bootstrap tree": lambda _: BaggingClassifier(
-        DecisionTreeClassifier(max_features="sqrt"), n_estimators=1
-    ),
     "naive bayes": lambda _: GaussianNB(),
     "k-nn": lambda _: KNeighborsClassifier(),
     "logistic": lambda _: LogisticRegression(max_iter=300),

@@ -380,9 +380,9 @@ def prefix_distances(matrix):
     apart = [0] * comb(matrix.k, 2)
     reached = []
     for column in matrix.columns:
-        if type(column) is int:
-            column = [column >> i & 1 for i in range(matrix.k)]
-        pairs = combinations(column, 2)
+        bits = type(column) is int
+        symbols = [column >> i & 1 for i in range(matrix.k)] if bits else column
+        pairs = combinations(symbols, 2)
         apart = [d + (a != b) for d, (a, b) in zip(apart, pairs, strict=True)]
         reached.append(min(apart))
     return reached

@@ -15,6 +15,7 @@ from ecoc.codes import Codebook
 __version__ = "0.1.0"
 
 _LAZY = {
+    "atlas": "ecoc.atlas",
     "bounds": "ecoc.bounds",
     "cli": "ecoc.cli",
     "constructions": "ecoc.constructions",
@@ -32,6 +33,7 @@ _LAZY = {
     "graphs": "ecoc.graphs",
     "report": "ecoc.report",
     "serving": "ecoc.serving",
+    "survey": "ecoc.survey",
     "tables": "ecoc.tables",
     "to_onnx": "ecoc.export:to_onnx",
 }
@@ -42,6 +44,7 @@ __all__ = [
     "DesignProblem",
     "ECOCClassifier",
     "__version__",
+    "atlas",
     "bounds",
     "cli",
     "codes",
@@ -59,6 +62,7 @@ __all__ = [
     "report",
     "robustness",
     "serving",
+    "survey",
     "tables",
     "to_onnx",
 ]

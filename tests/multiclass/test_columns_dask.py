@@ -70,5 +70,6 @@ def test_a_worker_killed_during_fit_costs_nothing_but_time(cluster, tmp_path):
     note.write_text("")
     with joblib.parallel_config(backend="dask"):
         spread = ECOCClassifier(learner, one_vs_rest(5), random_state=0, n_jobs=-1).fit(X, y)
+    cluster.wait_for_workers(2)  # for whoever uses the cluster next
     assert note.read_text() == "dead"
     assert np.array_equal(spread.column_scores(X), alone.column_scores(X))

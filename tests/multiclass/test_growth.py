@@ -1,4 +1,4 @@
-# ruff: noqa: N806  # X is what scikit-learn calls it
+# ruff: noqa: N803, N806  # X is what scikit-learn calls it
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits

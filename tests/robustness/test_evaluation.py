@@ -166,6 +166,31 @@ def test_black_boxes_are_attacked_without():
         evaluate_robustness(model, X[1::4], Y[1::4], epsilons=[0.1], protocol="paper")
 
 
+def test_rejections_are_counted_apart_from_wrong_answers():
+    options = {"codebook": "dense-random", "n_columns": 9, "random_state": 0}
+    plain, model = (
+        ECOCClassifier(LinearSVC(random_state=0), **options, **rejecting).fit(X[::2], Y[::2])
+        for rejecting in ({}, {"reject_below": 1, "reject_label": -1})
+    )
+    found, always = (
+        evaluate_robustness(
+            m, X[1::5], Y[1::5], epsilons=[0.05, 0.3], box=None, random_state=0, keep_examples=True
+        )
+        for m in (model, plain)
+    )
+    answers = model.predict(X[1::5])
+    assert found.clean == np.mean(answers == Y[1::5])
+    assert found.rejected[0] == np.mean(answers == -1)
+    assert always.rejected is None
+    for i in range(2):
+        # Nobody is wrong with a third answer who was right without.
+        wrong = 1 - found.attacked[i] - found.rejected[i + 1]
+        assert -1e-9 <= wrong <= 1 - always.attacked[i] + 1e-9
+    assert found.attacked[0] <= always.attacked[0]
+    examples = found.examples
+    assert (model.predict(examples.points) != examples.labels).all()
+
+
 def test_certificates_stand_beside_and_are_put_to_the_test():
     layer, x, y = linear_case(3, n=40)
     reach = [best_margins(layer, x, y, e, "linf", box=None) for e in (0.02, 0.1)]

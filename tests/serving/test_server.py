@@ -268,7 +268,8 @@ def test_margins_are_true_whatever_happens(model, data, answers, seed):
 def test_symbols_and_pipelines(data):
     X, y = data
     code = Codebook.from_rows(["000010", "110101", "201222", "022112", "121021"], n_symbols=3)
-    classifier = ECOCClassifier(DecisionTreeClassifier(max_depth=3, random_state=0), code)
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    classifier = ECOCClassifier(tree, code, decoding="hamming")
     model = make_pipeline(StandardScaler(), classifier).fit(X, y)
     server = VirtualServer(model, n_workers=3)
     assert np.array_equal(server.predict(X).labels, model.predict(X))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from ecoc._limits import check_deadline
 from ecoc.bounds.collection import best_bound
@@ -26,7 +27,7 @@ def nested_bound(problem: BoundProblem | SymbolBoundProblem) -> Bound:
     """
     q = problem.n_symbols if isinstance(problem, SymbolBoundProblem) else 2
     first, last = first_prefix(problem.n_classes, q), problem.n_columns
-    prefixes = []
+    prefixes: list[dict[str, Any]] = []
     for length in range(first, last + 1):
         check_deadline()
         if isinstance(problem, SymbolBoundProblem):

@@ -34,6 +34,7 @@ _EXTRAS = {
         "convert": "ecoc.cli.codebooks:convert",
         "extend": "ecoc.cli.codebooks:extend",
         "bounds": "ecoc.cli.design:bounds",
+        "atlas": "ecoc.cli.atlas:atlas",
         "cover": "ecoc.cli.design:cover",
         "data": "ecoc.cli.reproduce:data",
         "fit": "ecoc.cli.fit:fit",

@@ -6,10 +6,16 @@ least row distance of the first column, of the first two, and so on.
 
 from __future__ import annotations
 
+import math
+from typing import TypeAlias
+
 import numpy as np
+import numpy.typing as npt
 
 from ecoc._numba import njit
 from ecoc._typing import Floats, Ints, Signs
+
+_Small: TypeAlias = "npt.NDArray[np.int32]"
 
 
 @njit
@@ -78,7 +84,9 @@ def _same_split(column: Signs, matrix: Signs, n_columns: int, q: int) -> bool:
 
 
 @njit
-def _improve_column(column: Signs, weights: Floats, q: int, sizes: Ints, limit: int) -> float:
+def _improve_column(  # noqa: PLR0912  # one compiled loop
+    column: Signs, weights: Floats, q: int, sizes: Ints, limit: int
+) -> float:
     """Move classes between the groups of a column while more near pairs come apart."""
     k = len(column)
     gains = np.zeros((k, q))
@@ -132,7 +140,7 @@ def _deal(column: Signs, q: int) -> None:
 
 
 @njit
-def grow(  # noqa: PLR0917  # one compiled loop
+def grow(  # noqa: PLR0912, PLR0917  # one compiled loop
     matrix: Signs,
     n_fixed: int,
     until: int,
@@ -162,13 +170,18 @@ def grow(  # noqa: PLR0917  # one compiled loop
     for j in range(n_fixed, until):
         weights = _nearness(apart, base)
         best = -1.0
-        for trial in range(10 * n_tries):
+        for trial in range(20 * n_tries):
             if trial >= n_tries and best >= 0:
                 break
-            _deal(column, q)
             cut = 0.0
-            if trial < 9 * n_tries:
+            if trial < 2 * n_tries:
+                _deal(column, q)
                 cut = _improve_column(column, weights, q, sizes, limit)
+            else:
+                # The best columns are all there: any other one.
+                for p in range(1, k):
+                    column[p] = np.random.randint(q)  # noqa: NPY002
+                column[0] = 0
             if cut <= best:
                 continue
             if not _admits(column, matrix, j, q, low, high, sizes, limit):
@@ -245,11 +258,11 @@ def _over(value: int, low: int, high: int) -> int:
 
 @njit
 def _root(cost: int) -> float:
-    return float(cost) ** 0.5
+    return math.sqrt(cost)
 
 
 @njit
-def _count(missing: Ints, apart: int, changes: Ints) -> None:
+def _count(missing: _Small, apart: int, changes: _Small) -> None:
     """Add what the squares of what is missing change by when a pair comes apart, or nearer."""
     if apart > 0:
         for m in range(len(missing)):
@@ -260,7 +273,7 @@ def _count(missing: Ints, apart: int, changes: Ints) -> None:
 
 
 @njit
-def _shift(missing: Ints, apart: int) -> None:
+def _shift(missing: _Small, apart: int) -> None:
     for m in range(len(missing)):
         missing[m] -= apart
 

@@ -199,7 +199,7 @@ def _as_wishes(values: npt.ArrayLike, codebook: Codebook, new: int) -> Floats:
 
 def _labels(
     codebook: Codebook, labels: Sequence[object] | None, new: int
-) -> tuple[object, ...] | None:
+) -> tuple[str, ...] | None:
     if (labels is None) != (codebook.labels is None):
         raise InvalidInputError(
             "labels must be given for the new classes because the codebook has labels."
@@ -211,7 +211,7 @@ def _labels(
         return None
     if len(labels) != new:
         raise InvalidInputError(f"labels must have an entry for each of {new} new classes.")
-    return (*codebook.labels, *labels)
+    return (*codebook.labels, *map(str, labels))
 
 
 class _NewRows:
@@ -395,7 +395,9 @@ class _NewRows:
     def _all_near(self) -> Ints:
         """The least doubled distance of every word to the rows that are there."""
         if not self._of_bits:
-            return self.distances(self._words(np.arange(self.n_words)), self.old).min(axis=1)
+            every = self.distances(self._words(np.arange(self.n_words)), self.old)
+            nearest: Ints = every.min(axis=1)
+            return nearest
         words = np.arange(self.n_words, dtype=np.uint32)
         near = np.full(self.n_words, 255, dtype=np.uint8)
         bits = 1 << np.arange(self.length - 1, -1, -1)
@@ -478,7 +480,7 @@ class _NewRows:
                 return None
             wrong = np.flatnonzero(costs)
             row = int(wrong[self.generator.integers(len(wrong))])
-            column, symbol = self._best_change(words, doubled[row], row, goal, blocked, step)
+            column, symbol = self._best_change(words, doubled[row], row, goal, blocked[row] > step)
             words[row, column] = symbol
             blocked[row, column] = step + 3 + int(self.generator.integers(5))
             again = self.distances(words[row : row + 1], np.vstack([self.old, words]))[0]
@@ -488,7 +490,7 @@ class _NewRows:
         return None
 
     def _best_change(
-        self, words: Ints, doubled: Ints, row: int, goal: int, blocked: Ints, step: int
+        self, words: Ints, doubled: Ints, row: int, goal: int, blocked: npt.NDArray[np.bool_]
     ) -> tuple[int, int]:
         others = np.vstack([self.old, words])
         used = others >= 0
@@ -499,7 +501,7 @@ class _NewRows:
             moved = doubled[:, None] + same - 2 * ((others == after) & used)
             moved[self.k + row] = 4 * self.length
             cost = (np.maximum(goal - moved, 0) ** 2).sum(axis=0).astype(np.float64)
-            cost[(blocked[row] > step) | (after == words[row])] = np.inf
+            cost[blocked | (after == words[row])] = np.inf
             cost += self.generator.random(self.length) * 0.5
             column = int(cost.argmin())
             if cost[column] < best[0]:

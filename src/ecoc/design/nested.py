@@ -17,7 +17,6 @@ import numpy as np
 
 from ecoc._checks import counted
 from ecoc._limits import Budget
-from ecoc._numba import await_compilation
 from ecoc._typing import Ints, Signs
 from ecoc.bounds import column_limit
 from ecoc.codes import Codebook, Provenance
@@ -120,6 +119,7 @@ class NestedPortfolio(DesignRun):
         return max(1, exist if packing is None else min(exist, int(packing["size"])))
 
     def _ready(self) -> bool:
+        from ecoc._numba import await_compilation
         from ecoc.design._prefixes import compile_kernels
 
         left = self.left()

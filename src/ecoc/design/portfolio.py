@@ -120,9 +120,10 @@ def design_codebook(
     target_distances, n_symbols, nested
         What is wanted of the columns and rows, see :class:`DesignProblem`.
     method : {"auto", "construction", "search", "integer-program"}, default="auto"
-        ``"auto"`` bounds the objective by theory, then tries constructions, annealing and
-        the integer program until a codebook meets the bound. The others do one of these
-        alone, the integer program without a bound or a start from outside.
+        ``"auto"`` looks into the atlas (:mod:`ecoc.atlas`) where nothing but sizes is asked for.
+        It bounds the objective by theory, then tries constructions, annealing and the integer
+        program until a codebook meets the bound. The others do one of these alone, the integer
+        program without a bound or a start from outside.
     formulation : {"ip3", "ip2", "ip1"}, optional
         The integer program of the paper, IP3 by default. Naming one asks for the method
         ``"integer-program"``.
@@ -131,8 +132,8 @@ def design_codebook(
         rests on the word of two solvers.
     effort : float, default=1
         The share of the usual work that the stages of ``"auto"`` may do before they give up on
-        the bound. With 0.1, which is what :class:`~ecoc.ECOCClassifier` takes for codes of
-        several symbols, a code that would have been found late may be missed by one.
+        the bound. With 0.1, which is what ``codebook="auto"`` of :class:`~ecoc.ECOCClassifier`
+        takes for several symbols, a code that would have been found late may be missed by one.
     time_limit : float, optional
         Seconds for the whole call, kept within 2 seconds or 10 %. Without it the stages of
         ``"auto"`` count their work, which is about a minute and a half at most, and
@@ -203,10 +204,6 @@ def design_codebook(
         nested=nested,
     )
     check_choice("method", method, METHODS)
-    if problem.nested and (method != "auto" or formulation is not None):
-        raise UnsupportedError(
-            "A nested codebook has one method, 'auto'; leave method and formulation out."
-        )
     if formulation is not None:
         check_choice("formulation", formulation, FORMULATIONS)
         if problem.n_symbols > 2:
@@ -227,34 +224,51 @@ def design_codebook(
 
     # The same seed always gives the same bytes, and so does none.
     seed = (check_seed(random_state) or 0) % (2**31 - 1)
-    kind = Portfolio if problem.n_symbols == 2 else SymbolPortfolio
-    run: Portfolio | SymbolPortfolio | NestedPortfolio = (
-        NestedPortfolio if problem.nested else kind
-    )(problem, seed, time_limit, memory_limit, progress, effort)
+    run = _kind(problem, method)(problem, seed, time_limit, memory_limit, progress, effort)
     with shown_work(run.standing, verbose=verbose):
         try:
             problem.check_feasible()
-            if isinstance(run, SymbolPortfolio | NestedPortfolio):
+            if not isinstance(run, Portfolio):
                 run.check_size()
             elif method == "integer-program":
                 check_size(problem, formulation or "ip3")
             run.offer(start)
             if isinstance(run, NestedPortfolio):
                 run.run_stages(start)
-                return run.result()
-            run.everything()
-            if method != "integer-program":
-                run.run_stages(method, solver)
-            elif run.over:
-                pass
-            elif isinstance(run, Portfolio):
-                run.integer_program(formulation or "ip3", solver, helped=False)
             else:
-                run.integer_program(solver, helped=False)
+                _run(run, method, formulation, solver)
         except KeyboardInterrupt:
             # Between two stages; within one the stage itself takes note of it.
             run.note_cut("design", "interrupted")
         return run.result()
+
+
+def _run(
+    run: Portfolio | SymbolPortfolio, method: str, formulation: str | None, solver: str
+) -> None:
+    """Run the stages of a method."""
+    run.everything()
+    if method != "integer-program":
+        run.run_stages(method, solver)
+    elif run.over:
+        pass
+    elif isinstance(run, Portfolio):
+        run.integer_program(formulation or "ip3", solver, helped=False)
+    else:
+        run.integer_program(solver, helped=False)
+
+
+def _kind(
+    problem: DesignProblem, method: str
+) -> type[Portfolio] | type[SymbolPortfolio] | type[NestedPortfolio]:
+    """The stages that are for a problem."""
+    if problem.nested:
+        if method != "auto":
+            raise UnsupportedError(
+                "A nested codebook has one method, 'auto'; leave method and formulation out."
+            )
+        return NestedPortfolio
+    return Portfolio if problem.n_symbols == 2 else SymbolPortfolio
 
 
 def _problem(n_classes: int | DesignProblem, **fields: Any) -> DesignProblem:
@@ -288,6 +302,16 @@ def _start(problem: DesignProblem, warm_start: Codebook | Design) -> Codebook:
 
 class Portfolio(StagedRun):
     """The stages of a design with two symbols."""
+
+    def go_on_from_atlas(self, solver: str) -> None:
+        """Do what a cell of the atlas leaves open: the distance, or how far columns are apart."""
+        if self.cell is not None and self.cell.is_settled:
+            self.balance()
+            return
+        if not self.over_time:
+            self.construct()
+        self.search_and_solve(solver)
+        self.polish()
 
     def polish(self) -> None:
         """Move columns apart where no distance was asked for, and balance them."""
@@ -383,10 +407,22 @@ class Portfolio(StagedRun):
             if codebook is None:
                 remarks.append("none applies")
             else:
-                kept = self.offer(codebook)
+                kept = self.offer(codebook) or self._offer_separated(codebook)
                 remarks.append(
                     f"{codebook.name}, {codebook.min_row_distance:g}{'' if kept else ', not kept'}"
                 )
+
+    def _offer_separated(self, codebook: Codebook) -> bool:
+        """Keep a codebook as good as that of the atlas if its columns stand further apart."""
+        if self.cell is None or self.codebook is None:
+            return False
+        if self.problem.violations(codebook) or codebook.n_columns < self.codebook.n_columns:
+            return False
+        better = (codebook.min_column_distance() or 0) > (self.codebook.min_column_distance() or 0)
+        if not better or self.problem.objective_of(codebook) != self.objective:
+            return False
+        self.codebook = codebook
+        return True
 
     def short_search(self) -> None:
         """Search, but leave most of the time to the integer program."""

@@ -142,8 +142,8 @@ class DesignProblem:
             )
         if self.n_symbols > 2 and (self.rho > 1 or self.max_imbalance is not None):
             raise UnsupportedError(
-                "Nested codebooks of more than two symbols are designed without min_column_distance "
-                "and max_imbalance."
+                "Nested codebooks of more than two symbols are designed without "
+                "min_column_distance and max_imbalance."
             )
 
     @property

@@ -28,6 +28,7 @@ from ecoc.bounds import (
     check_bound,
     check_separation_bound,
     check_target_bound,
+    separation_bound,
 )
 from ecoc.bounds.checking.nested import check_nested_bound
 from ecoc.bounds.checking.symbols import check_symbol_bound
@@ -41,6 +42,7 @@ from ecoc.errors import InvalidCodebookError, InvalidInputError, SolverError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ecoc.atlas import AtlasCell
     from ecoc.design.programs import Formulation
     from ecoc.design.solvers import SolverResult
 
@@ -427,6 +429,38 @@ class Design:
     history: tuple[ProgressPoint, ...] = field(default=(), repr=False)
     stages: tuple[Stage, ...] = field(default=(), repr=False)
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_cell(cls, cell: AtlasCell) -> Design:
+        """The design of a cell of the atlas: its codebook, and why no other is better.
+
+        Examples
+        --------
+        >>> from ecoc.atlas import get
+        >>> Design.from_cell(get(12, 11)).verdict
+        'OPTIMAL: minimum row distance 6 (averaging bound); columns 6 apart, at most 6 possible'
+        """
+        problem = DesignProblem(cell.n_classes, cell.n_columns, n_symbols=cell.n_symbols)
+        codebook, bound = cell.codebook, cell.bound_proof
+        proof = (
+            Certificate("exhaustive", cell.bound, {})
+            if bound is None
+            else Certificate.of_bound(bound)
+        )
+        separation = None
+        if cell.separation_bound is not None:
+            separation = Certificate.of_bound(
+                separation_bound(cell.n_classes, cell.n_columns, min_row_distance=cell.distance)
+            )
+        return cls(
+            problem,
+            codebook,
+            Status.OPTIMAL if cell.is_proved else Status.FEASIBLE,
+            problem.objective_of(codebook),
+            cell.bound,
+            proof,
+            separation_certificate=separation,
+        )
 
     @property
     def gap(self) -> float | None:

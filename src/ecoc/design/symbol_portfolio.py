@@ -62,6 +62,15 @@ class SymbolPortfolio(StagedRun):
         """Solve the integer program with what is known."""
         self.integer_program(solver)
 
+    def go_on_from_atlas(self, solver: str) -> None:
+        """Do what a cell of the atlas leaves open; columns are moved apart in any case."""
+        if self.cell is not None and self.cell.is_settled:
+            return
+        if not self.over:
+            self.construct()
+        self.search_and_solve(solver)
+        self.polish()
+
     def polish(self) -> None:
         """Move columns apart where no distance was asked for."""
         if self.problem.min_column_distance is None and not self.over_time:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -38,12 +38,18 @@ MAX_PAIRWISE_CLASSES = 40
 """With more classes than this, ``"auto"`` does not take one-vs-one: 780 columns are enough."""
 
 SYMBOL_SHARES = {"BaseDecisionTree": 1 / 3}
-"""How many symbols were best for a kind of learner, as a share of the number of classes.
+"""How many symbols were best for a kind of learner with many classes, as a share of these.
 
 Kinds go by the name of a class or an ancestor; what is not listed has two symbols. Trees:
 `benchmarks/which_symbols.py`, ten data sets of 6 to 100 classes, 20 columns. With eleven classes
-and fewer three or four symbols were 1.3 points better than two in the mean, with 50 and 100
-classes 16 and 25 were 29 and 15 points better.
+and fewer three symbols were 1.4 points better than two in the mean, with 50 and 100 classes 16 and
+25 were 28 and 16 points better.
+"""
+
+_FEW_CLASSES = 20
+"""Up to so many classes three symbols were as good as more or better (Soybean, King-Rook).
+
+Many randomised trees had no use for fewer than a third of the classes.
 """
 
 _FEWEST_SYMBOLS, _MOST_SYMBOLS = 3, 25
@@ -51,8 +57,11 @@ _FEWEST_SYMBOLS, _MOST_SYMBOLS = 3, 25
 _MOST_SYMBOL_CLASSES = 500
 """With more classes the design of a code of symbols would take longer than training."""
 
-_SYMBOL_EFFORT = 0.1
-"""The share of the usual work that the design of a code of several symbols may do."""
+_AUTOMATIC_EFFORT = 0.1
+"""The share of the usual work that the design of a code of several symbols may do by default.
+
+One distance more or less is not worth longer than columns take to train.
+"""
 
 _OF_SYMBOLS = ("auto", "optimal", "balanced-random", "digits")
 """The names of codebooks that come with any number of symbols."""
@@ -158,7 +167,7 @@ def choose_codebook(
     'optimal code, because SVC is not known to be a linear learner'
     >>> tree = DecisionTreeClassifier()
     >>> print(choose_codebook("auto", np.arange(12), estimator=tree).reason.partition(";")[0])
-    optimal code, 4 symbols, because 4 symbols were best for learners such as
+    optimal code, 3 symbols, because 3 symbols were best for learners such as
     DecisionTreeClassifier
     >>> forest = DecisionTreeClassifier(max_features="sqrt")
     >>> many = choose_codebook("auto", np.arange(6), estimator=forest, n_columns=100)
@@ -204,7 +213,7 @@ def choose_codebook(
     return replace(choice, reason=f"{choice.reason}; {note}", length_note=note)
 
 
-def is_name(codebook: object) -> bool:
+def is_name(codebook: object) -> TypeGuard[str]:
     """Whether a codebook is asked for by its name, and is neither given nor in a file."""
     return isinstance(codebook, str) and Path(codebook).suffix.lower() not in _FILE_SUFFIXES
 
@@ -375,6 +384,8 @@ def _best_symbols(estimator: object, k: int) -> int:
     share = next((SYMBOL_SHARES[name] for name in ancestors if name in SYMBOL_SHARES), None)
     if share is None or k > _MOST_SYMBOL_CLASSES or is_regressor(estimator):
         return 2
+    if k <= _FEW_CLASSES and not _is_randomised(estimator):
+        return _FEWEST_SYMBOLS
     return max(_FEWEST_SYMBOLS, min(_MOST_SYMBOLS, round(share * k)))
 
 
@@ -441,7 +452,9 @@ def _of_symbols(
     if repeats and wanted > 2 * k:
         code, verdict = _side_by_side(k, wanted, seed, q, verbose=verbose)
         return Choice(code, f"optimal codes side by side, {because}; {verdict}")
-    code, verdict = _optimal(k, wanted, seed, q, verbose=verbose)
+    # Who asks for it by name may wait for it.
+    effort = _AUTOMATIC_EFFORT if name == "auto" else 1.0
+    code, verdict = _optimal(k, wanted, seed, q, effort=effort, verbose=verbose)
     return Choice(code, f"optimal code, {because}; {verdict}")
 
 
@@ -456,7 +469,10 @@ def _side_by_side(
     parts = []
     for number, start in enumerate(range(0, n_columns, 2 * k)):
         length = min(2 * k, n_columns - start)
-        parts.append(_optimal(k, length, (seed or 0) + number, n_symbols, verbose=verbose))
+        part = (seed or 0) + number
+        parts.append(
+            _optimal(k, length, part, n_symbols, effort=_AUTOMATIC_EFFORT, verbose=verbose)
+        )
     codes = [code for code, _ in parts]
     whole = codes[0].concatenate(*codes[1:], allow_repeated_columns=True)
     return whole, f"the first of {2 * k} columns: {parts[0][1]}"
@@ -499,15 +515,20 @@ def _most_columns(k: int) -> int:
 
 @lru_cache(maxsize=64)
 def _optimal(
-    k: int, n_columns: int, seed: int | None, n_symbols: int = 2, *, verbose: int = 0
+    k: int,
+    n_columns: int,
+    seed: int | None,
+    n_symbols: int = 2,
+    *,
+    effort: float = 1.0,
+    verbose: int = 0,
 ) -> tuple[Codebook, str]:
     # Cross-validation asks for the same code again and again.
     design = design_codebook(
         k,
         n_columns,
         n_symbols=n_symbols,
-        # One distance more or less is not worth longer than columns take to train.
-        effort=1.0 if n_symbols == 2 else _SYMBOL_EFFORT,
+        effort=effort,
         random_state=seed,
         verbose=verbose,
     )

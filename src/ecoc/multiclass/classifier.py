@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ecoc._checks import check_choice, check_int, check_seed, listing
 from ecoc._typing import Floats
+from ecoc.codes import Codebook
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.choosing import choose_codebook, is_name
 from ecoc.multiclass.columns import (
@@ -258,6 +259,12 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
     OPTIMAL: minimum row distance 14 (averaging bound)
     """
 
+    classes_: npt.NDArray[Any]
+    codebook_: Codebook
+    codebook_reason_: str
+    estimators_: list[Any]
+    stale_columns_: tuple[int, ...]
+
     def __init__(  # noqa: PLR0917  # scikit-learn's estimators take theirs by position too
         self,
         estimator: Any = None,
@@ -439,8 +446,8 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         new, classes = check_new_classes(self.classes_, labels)
         if self.decoder_.needs != "nothing" or not (self.cost_matrix is self.priors is None):
             raise InvalidInputError(
-                "Decoders that learn, cost_matrix and priors know the classes there were; fit again "
-                "with the codebook of ecoc.extend_codebook."
+                "Decoders that learn, cost_matrix and priors know the classes there were; fit "
+                "again with the codebook of ecoc.extend_codebook."
             )
         n_columns = self.codebook_.n_columns
         check_int("retrain", retrain, minimum=0, maximum=n_columns)
@@ -547,7 +554,7 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
             )
         if not warm:
             self._seed_ = check_seed(self.random_state)
-            self.stale_columns_: tuple[int, ...] = ()
+            self.stale_columns_ = ()
         # What is automatic keeps to what the decoder that was asked for can do.
         automatic = self.n_symbols is None and isinstance(self.codebook, str)
         binary = automatic and self.max_classes is None and not decodes_symbols(self.decoding)
