@@ -46,6 +46,13 @@ def test_tabled_codes_are_what_they_say(code):
     assert weights.min() == code.distance
 
 
+def test_codes_without_a_matrix_say_where_they_come_from():
+    explicit = [code for code in TABLED if not code.polynomials]
+    assert explicit
+    assert all(code.source != "search" for code in explicit)
+    assert all(len(code.points) == code.length for code in explicit)
+
+
 def test_both_ways_to_count_agree():
     generator = np.random.default_rng(0).integers(0, 2, size=(5, 9))
     words = [np.array(m) @ generator % 2 for m in product((0, 1), repeat=5)]
