@@ -9,15 +9,18 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 QUIETLY := 2>$(VENV)/pip.log || { cat $(VENV)/pip.log >&2; exit 1; }
 DEMO := demo
 
-.PHONY: demo test lint package docs clean
+.PHONY: demo test lint kernels package docs clean
 
 demo: $(VENV)/.core
 	@mkdir -p $(DEMO)
 	@sh tools/demo.sh $(BIN)/ecoc $(DEMO)
 
+# What one process has compiled the others find, modules as well: some environments forbid that.
+test: export PYTHONDONTWRITEBYTECODE =
+test: export OMP_NUM_THREADS = 1
 test: $(VENV)/.dev
-	@$(MAKE) --no-print-directory lint
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+	@$(MAKE) --no-print-directory --jobs 2 lint kernels
+	@$(BIN)/python -m pytest -n auto --dist worksteal
 
 package: $(VENV)/.dev
 	@mkdir -p build && rm -rf build/dist
@@ -36,6 +39,9 @@ lint: $(VENV)/.dev
 	@$(BIN)/codespell
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports >build/imports.log || { cat build/imports.log >&2; exit 1; }
+
+kernels: $(VENV)/.dev
+	@$(BIN)/python tools/compile_kernels.py
 
 $(VENV)/bin/python:
 	@echo "setting up $(VENV) (once)" >&2

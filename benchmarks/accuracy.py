@@ -27,7 +27,7 @@ from functools import partial
 import numpy as np
 from scipy import stats
 from sklearn.base import BaseEstimator, clone
-from sklearn.ensemble import BaggingClassifier, RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.multiclass import OutputCodeClassifier
@@ -121,10 +121,9 @@ def code_of_symbols(split: Split, base: BaseEstimator, n_columns: int) -> Codebo
 
 
 def many_trees_of_symbols(base: BaseEstimator, split: Split, _: Method) -> BaseEstimator:
-    """A code of as many columns as a forest has trees, for trees as they are in a forest."""
-    tree = BaggingClassifier(clone(base).set_params(max_features="sqrt"), n_estimators=1)
-    whole = code_of_symbols(split, base, N_TREES)
-    return ECOCClassifier(tree, codebook=whole, random_state=split.number)
+    """As many columns as a forest has trees, randomised as there; the code is the default."""
+    tree = clone(base).set_params(max_features="sqrt")
+    return ECOCClassifier(tree, n_columns=N_TREES, random_state=split.number)
 
 
 def plain(base: BaseEstimator, split: Split, _: Method) -> BaseEstimator:

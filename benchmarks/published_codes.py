@@ -1,6 +1,7 @@
 """Our constructions beside the best codes that are published.
 
-    python benchmarks/published_codes.py                    # a minute
+    python benchmarks/published_codes.py                    # seconds
+    python benchmarks/published_codes.py --all              # every length up to 128
     python benchmarks/published_codes.py --count 40         # 40 cells of them made and counted
     python benchmarks/published_codes.py --tables FOLDER    # where GUAVA's tables are
     python benchmarks/published_codes.py --smoke            # seconds
@@ -11,8 +12,9 @@ largest number of words of length n at distance d, where it is known for n up to
 1978, Best 1980, Ostergard, Baicheva & Kolev 1999, Ostergard 2011): k = A(n, d) classes and n
 columns must reach d. Then Brouwer's tables of linear codes as they come with GUAVA, a package
 for GAP (``apt-get install gap-guava``): k = q^m classes, or 1,000 where these are fewer and q > 2,
-every number of columns up to 64 and a random third of those up to 128. Without GUAVA the second
-part is left out.
+every number of columns up to 64 and a random third of those up to 128, or all of them. Without
+GUAVA the second part is left out. Last, cells of any number of classes: more classes must not
+promise more, nor another column less, nor one column fewer by two less.
 """
 
 from __future__ import annotations
@@ -149,11 +151,12 @@ def show_known(most: int) -> None:
     print(*missed, sep="\n", end="\n" if missed else "")
 
 
-def cells(dimensions: range, seed: int) -> Iterator[tuple[int, int]]:
+def cells(dimensions: range, options: argparse.Namespace) -> Iterator[tuple[int, int]]:
     """Dimension and columns: all up to 64 columns, and a random third of those up to 128."""
-    generator = random.Random(seed)
+    generator = random.Random(options.seed)
     for m in dimensions:
-        longer = sorted(generator.sample(range(65, 129), 64 // 3))
+        n_longer = 64 if options.all else 64 // 3
+        longer = sorted(generator.sample(range(65, 129), n_longer))
         yield from ((m, n) for n in [*range(m + 1, 65), *longer])
 
 
@@ -163,7 +166,7 @@ def show_guava(
     """Print where we are below, equal and above, by the number of words."""
     guava = Guava(folder, n_symbols)
     began = time.perf_counter()
-    chosen = list(cells(dimensions, options.seed))
+    chosen = list(cells(dimensions, options))
     most = MOST_CLASSES[n_symbols]
     gaps = {
         (m, n): promised(min(n_symbols**m, most), n, n_symbols) - guava.distance(n, m)
@@ -210,10 +213,28 @@ def count(chosen: list[tuple[int, int]], n_symbols: int) -> None:
     print(*wrong, sep="\n", end="\n" if wrong else "")
 
 
+def show_order(n_cells: int, seed: int) -> None:
+    """Print the random cells that a neighbour with more classes or other columns surpasses."""
+    generator = random.Random(seed)
+    out_of_order = []
+    for _ in range(n_cells):
+        k, length = int(2 ** generator.uniform(3, 14)), generator.randint(8, 127)
+        if k > 2 ** min(length - 1, 14):
+            continue
+        here = promised(k, length)
+        more = promised(min(k + generator.randint(1, k), 1 << 14), length)
+        shorter, longer = promised(k, length - 1), promised(k, length + 1)
+        if here < max(more, shorter, longer - 1):
+            out_of_order.append(f"k = {k}, L = {length}: {here}; {more}, {shorter}, {longer}")
+    print(f"\nout of order: {len(out_of_order)} of {n_cells} random cells of any k")
+    print(*out_of_order, sep="\n", end="\n" if out_of_order else "")
+
+
 def main() -> None:
-    """Print both parts."""
+    """Print all parts."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=Path, default=Path(TABLES))
+    parser.add_argument("--all", action="store_true", help="every length, not a third of the long")
     parser.add_argument("--seed", type=int, default=0, help="decides which third, and what is made")
     parser.add_argument("--count", type=int, default=0, help="how many codebooks to make")
     parser.add_argument("--smoke", action="store_true")
@@ -225,6 +246,7 @@ def main() -> None:
             show_guava(options.tables, n_symbols, kept, options)
         else:
             print(f"no table for q = {n_symbols} in {options.tables}: GUAVA is not installed")
+    show_order(10 if options.smoke else 500, options.seed)
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ regression, SVM, boosting) are tested on 500 rows, have 20 columns alone on sets
 more, and boosting has 20 columns and at most 8 symbols everywhere. Codes are those of
 design_codebook, with five seconds for each. "plain" is the learner itself, and "forest" a random
 forest with as many trees as the code has columns. Learners are as scikit-learn has them, untuned;
-"random tree" looks at the root of the number of features at each branch, and "bootstrap tree" is
-one of these on a bootstrap sample, which is what a forest has. Records go to a file (--out), and
-a run that was stopped goes on where it was.
+"random tree" looks at the root of the number of features at each branch. `--symbols 0` is what
+codebook="auto" takes. Records go to a file (--out), and a run that was stopped goes on where it
+was.
 
 Networks (--networks): 20 heads of q symbols on a shared trunk of two convolutions and 128
 features, 10,000 images of MNIST, 5 epochs, cross-entropy of every column, decoded by the sum of
@@ -32,11 +32,7 @@ from functools import cache
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.datasets import make_classification
-from sklearn.ensemble import (
-    BaggingClassifier,
-    HistGradientBoostingClassifier,
-    RandomForestClassifier,
-)
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.naive_bayes import GaussianNB
@@ -59,9 +55,6 @@ LEARNERS: dict[str, Callable[[int], BaseEstimator]] = {
     "tree": lambda seed: DecisionTreeClassifier(random_state=seed),
     # Without a seed: the classifier gives every column another one.
     "random tree": lambda _: DecisionTreeClassifier(max_features="sqrt"),
-    "bootstrap tree": lambda _: BaggingClassifier(
-        DecisionTreeClassifier(max_features="sqrt"), n_estimators=1
-    ),
     "naive bayes": lambda _: GaussianNB(),
     "k-nn": lambda _: KNeighborsClassifier(),
     "logistic": lambda _: LogisticRegression(max_iter=300),
@@ -109,6 +102,8 @@ def classifier(learner: str, method: str, length: int, n_classes: int, seed: int
         return base.set_params(random_state=seed) if "tree" in learner else base
     if method == "forest":
         return RandomForestClassifier(length, random_state=seed)
+    if method == "auto":
+        return ECOCClassifier(base, n_columns=length, random_state=seed)
     return ECOCClassifier(base, codebook=code(n_classes, length, int(method)), random_state=seed)
 
 
@@ -137,7 +132,8 @@ def measure(  # noqa: PLR0917
             continue
         n_columns = 2 * n_classes if length == "2k" else int(length)
         most = min(n_classes // 2, 8 if learner in SLOWEST else n_classes)
-        methods = [str(q) for q in numbers if q == 2 or q <= most]
+        methods = [str(q) for q in numbers if q == 2 or (q and q <= most)]
+        methods += ["auto"] if 0 in numbers else []
         for method in ("plain", "forest", *methods):
             key = {
                 "set": name,
@@ -185,7 +181,8 @@ def report(records: Records) -> None:
     for learner in learners:
         for length in LENGTHS:
             held = {key[2:] for key in means if key[:2] == (learner, length)}
-            columns = [m for m in map(str, SYMBOLS) if any(method == m for _, method in held)]
+            names = (*map(str, SYMBOLS), "auto")
+            columns = [m for m in names if any(method == m for _, method in held)]
             rows = []
             for name in sets:
                 cells = [means.get((learner, length, name, m)) for m in columns]
@@ -200,7 +197,8 @@ def report(records: Records) -> None:
             if full:
                 mean = np.mean(full, axis=0).tolist()
                 shown.append([f"mean of {len(full)} with all", *mean])
-            print_table(["set", "plain", "forest", *(f"q={m}" for m in columns)], shown)
+            heads = [m if m == "auto" else f"q={m}" for m in columns]
+            print_table(["set", "plain", "forest", *heads], shown)
 
 
 def heads_on_mnist(folder: str | None, n_seeds: int) -> None:
@@ -258,7 +256,9 @@ def main() -> None:
     parser.add_argument("--sets", nargs="+", default=[*SETS, *MADE])
     parser.add_argument("--learners", nargs="+", choices=list(LEARNERS), default=list(LEARNERS))
     parser.add_argument("--lengths", nargs="+", choices=LENGTHS, default=list(LENGTHS))
-    parser.add_argument("--symbols", nargs="+", type=int, default=list(SYMBOLS))
+    parser.add_argument(
+        "--symbols", nargs="+", type=int, default=list(SYMBOLS), help="0 is codebook='auto'"
+    )
     parser.add_argument("--splits", type=int, default=2, help="random splits of each set")
     parser.add_argument("--out", help="file of records, JSON lines; goes on where it ends")
     parser.add_argument("--report", action="store_true", help="only print what --out holds")

@@ -1,17 +1,20 @@
 """Look for linear codes with a symmetry, for the table of ecoc.constructions.orbit_codes.
 
-    python tools/find_linear_codes.py Q LENGTH DIMENSION DISTANCE [--seconds 60] [--seed 0]
-    python tools/find_linear_codes.py 2 58 11 24 --bch 63 16
+    python tools/find_linear_codes.py Q DIMENSION LENGTH:DISTANCE ... [--seconds 60] [--seed 0]
+    python tools/find_linear_codes.py 2 8 74:34 96:46       # two codes of 256 words
+    python tools/find_linear_codes.py --derived             # what follows from BCH codes
 
 Draws matrices of a small order, lists their orbits on the points of the projective space, and
-chooses orbits by a tabu search (Gulliver & Ostergard 1997): one is given up for the one with
-which the fewest words are too light. A matrix has as many orbits on words as on points, and a
+chooses orbits by a tabu search (Gulliver & Ostergard 1997): one is given up for another, such that
+the least weight is missing. A matrix has as many orbits on words as on points, and a
 table says how much each orbit of points adds to the weight of each orbit of words. Prints the
-entry for the table where a code is found, and ends with the status 1 where none is.
+entry for the table as soon as a code is found, and ends with the status 1 where one is missing.
 
-With ``--bch N K`` the code is the extended binary BCH code of length N and dimension K shortened
-at a word of weight 6 of its dual (construction Y1 of MacWilliams & Sloane), which costs only five
-dimensions. It has no symmetry left: each of its points is an orbit.
+With ``--derived`` it prints codes that have no symmetry left, each of whose points is an orbit.
+They come from BCH and quadratic residue codes (constructions X, Y1, B and residues, see
+MacWilliams & Sloane, chapter 18). Where columns of a code add up to 0, a word has an even number
+of ones there: of six such columns those that are cut after s of them were shortened cost only
+6 - s, less one if that is odd.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Iterator
 from functools import cache
 from itertools import combinations
 from math import gcd
@@ -32,10 +36,13 @@ from ecoc._typing import Ints
 from ecoc.constructions.linear import bch_codes, bch_generator
 from ecoc.constructions.orbit_codes import Arithmetic, OrbitCode, arithmetic
 
-MOST_ORBITS = 2500
+MOST_ORBITS = 300
 MOST_ORDER = 127
-WORK = 200_000
-"""How many entries of the table a start may look at, for each orbit."""
+TARGETS = 4
+"""For how many of the lengths wanted a matrix is tried."""
+
+WORK = 5e7
+"""How many entries of the table a start may look at."""
 
 Weights = npt.NDArray[np.uint8]
 
@@ -118,8 +125,11 @@ class Orbits:
         field = arithmetic(q)
         matrices = OrbitCode(q, dimension, 0, 0, polynomials, s, ()).matrices()
         self.digits = np.arange(q**dimension)[:, None] // q ** np.arange(dimension) % q
-        labels = _labels(q, dimension, [_images(field, self.digits, m) for m in matrices])
-        words = _labels(q, dimension, [_images(field, self.digits, m.T) for m in matrices])
+        maps = _maps(field, self.digits, matrices)
+        labels = _labels(maps)
+        # Where a polynomial has a double zero, the Frobenius map takes several points to one.
+        self.are_whole = all(len(np.unique(row)) == row.size for row in maps)
+        words = _labels(_maps(field, self.digits, [m.T for m in matrices]))
         # Of the multiples of a point the one whose first digit is 1 stands for all.
         first = self.digits[np.arange(len(self.digits)), (self.digits != 0).argmax(axis=1)]
         points = np.flatnonzero(first == 1)
@@ -128,17 +138,27 @@ class Orbits:
         self.sizes = np.bincount(orbit)
         self.starts = np.concatenate([[0], np.cumsum(self.sizes)])
         self.words = np.unique(words[points])
-        self.weights = _weights(
-            self.digits[self.words].astype(np.int8),
-            self.digits[self.points].astype(np.int8),
-            self.starts,
-            field.products.astype(np.int8),
-            field.sums.astype(np.int8),
-        )
+        if q == 2:
+            self.weights = _binary_weights(self.words, self.points, self.starts)
+        else:
+            self.weights = _weights(
+                self.digits[self.words].astype(np.int8),
+                self.digits[self.points].astype(np.int8),
+                self.starts,
+                field.products.astype(np.int8),
+                field.sums.astype(np.int8),
+            )
 
     def representatives(self, chosen: Ints) -> list[int]:
         """A point of each orbit."""
         return [int(self.points[self.starts[i]]) for i in chosen]
+
+
+def _maps(field: Arithmetic, digits: Ints, matrices: list[Ints]) -> Ints:
+    """Where each vector goes: a row for each matrix, and one for each constant."""
+    weights = field.order ** np.arange(digits.shape[1])
+    multiples = [field.products[digits, c] @ weights for c in range(2, field.order)]
+    return np.array([*(_images(field, digits, matrix) for matrix in matrices), *multiples])
 
 
 def _images(field: Arithmetic, digits: Ints, matrix: Ints) -> Ints:
@@ -149,21 +169,43 @@ def _images(field: Arithmetic, digits: Ints, matrix: Ints) -> Ints:
     return images
 
 
-def _labels(q: int, dimension: int, images: list[Ints]) -> Ints:
-    """The least vector of the orbit of each, multiples of a vector being one with it."""
-    field = arithmetic(q)
-    digits = np.arange(q**dimension)[:, None] // q ** np.arange(dimension) % q
-    weights = q ** np.arange(dimension)
-    maps = [*images, *(field.products[digits, c] @ weights for c in range(2, q))]
-    labels = np.arange(q**dimension)
-    while True:
-        before = labels.copy()
-        for image in maps:
-            least = np.minimum(labels, labels[image])
-            np.minimum.at(least, image, labels)
-            labels = least[least]
-        if (labels == before).all():
-            return labels
+@njit
+def _labels(maps: Ints) -> Ints:
+    """The least vector of the orbit of each."""
+    n_maps, n = maps.shape
+    labels = np.full(n, -1, dtype=np.int64)
+    stack = np.zeros(n, dtype=np.int64)
+    for start in range(n):
+        if labels[start] >= 0:
+            continue
+        labels[start] = start
+        stack[0], height = start, 1
+        while height:
+            height -= 1
+            vector = stack[height]
+            for i in range(n_maps):
+                image = maps[i, vector]
+                if labels[image] < 0:
+                    labels[image] = start
+                    stack[height] = image
+                    height += 1
+    return labels
+
+
+@njit
+def _binary_weights(words: Ints, points: Ints, starts: Ints) -> Weights:
+    """How many points of each orbit a word does not vanish on, a row for each word."""
+    parity = np.zeros(1 << 16, dtype=np.uint8)
+    for i in range(1, 1 << 16):
+        parity[i] = parity[i >> 1] ^ (i & 1)
+    table = np.zeros((len(words), len(starts) - 1), dtype=np.uint8)
+    for w in range(len(words)):
+        for i in range(len(starts) - 1):
+            count = 0
+            for p in range(starts[i], starts[i + 1]):
+                count += parity[words[w] & points[p]]
+            table[w, i] = count
+    return table
 
 
 @njit
@@ -191,46 +233,47 @@ def _weights(
 def _search(  # noqa: PLR0917  # numba takes arguments by position
     table: Weights, sizes: Ints, chosen: Ints, distance: int, work: float, seed: int
 ) -> bool:
-    """Exchange orbits of one size until every word is heavy enough, or the work is done."""
+    """Exchange orbits of one size until every word is heavy enough, or the work is done.
+
+    Of all exchanges the one is made after which least weight is missing; an orbit that was given
+    up stays out for a while. The table has a row for each orbit of points here.
+    """
     np.random.seed(seed)  # noqa: NPY002  # numba has no other
-    n_words, n_orbits = table.shape
-    weight = np.zeros(n_words, dtype=np.int32)
+    n_orbits, n_words = table.shape
+    weight = np.zeros(n_words, dtype=np.int16)
     inside = np.zeros(n_orbits, dtype=np.bool_)
     for orbit in chosen:
         inside[orbit] = True
-        for w in range(n_words):
-            weight[w] += table[w, orbit]
+        weight += table[orbit]
     held_until = np.zeros(n_orbits, dtype=np.int64)
-    cost = np.zeros(n_orbits, dtype=np.int32)
+    needed = np.zeros(n_words, dtype=np.int16)
     step = 0
     while work > 0:
         step += 1
-        work -= n_words
-        place = np.random.randint(chosen.size)  # noqa: NPY002
-        leaving = chosen[place]
-        cost[:] = 0
-        for w in range(n_words):
-            needed = distance - weight[w] + table[w, leaving]
-            if needed > 0:
-                work -= n_orbits
-                row = table[w]
-                for orbit in range(n_orbits):
-                    missing = max(needed - np.int32(row[orbit]), 0)
-                    cost[orbit] += missing * missing
-        best, least, n_ties = -1, 1 << 30, 0
-        for orbit in range(n_orbits):
-            if sizes[orbit] != sizes[leaving] or inside[orbit] or held_until[orbit] > step:
-                continue
-            n_ties = n_ties + 1 if cost[orbit] == least else 1
-            if cost[orbit] < least or (cost[orbit] == least and np.random.random() * n_ties < 1):  # noqa: NPY002
-                best, least = orbit, cost[orbit]
+        least, best_place, best, n_ties = 1 << 30, -1, -1, 0
+        for place in range(chosen.size):
+            leaving = chosen[place]
+            for w in range(n_words):
+                needed[w] = max(distance - weight[w] + table[leaving, w], 0)
+            for orbit in range(n_orbits):
+                if sizes[orbit] != sizes[leaving] or inside[orbit] or held_until[orbit] > step:
+                    continue
+                work -= n_words
+                missing = 0
+                for w in range(n_words):
+                    missing += max(needed[w] - np.int16(table[orbit, w]), 0)
+                n_ties = n_ties + 1 if missing == least else 1
+                if missing < least or (missing == least and np.random.random() * n_ties < 1):  # noqa: NPY002
+                    least, best_place, best = missing, place, orbit
         if best < 0:
+            work -= n_words
             continue
+        leaving = chosen[best_place]
         inside[leaving], inside[best] = False, True
-        held_until[leaving] = step + chosen.size + np.random.randint(chosen.size + 3)  # noqa: NPY002
-        chosen[place] = best
+        held_until[leaving] = step + 3 + np.random.randint(chosen.size + 4)  # noqa: NPY002
+        chosen[best_place] = best
         for w in range(n_words):
-            weight[w] += np.int32(table[w, best]) - np.int32(table[w, leaving])
+            weight[w] += np.int16(table[best, w]) - np.int16(table[leaving, w])
         if least == 0:
             return True
     return False
@@ -255,56 +298,128 @@ def draw_orbits(sizes: Ints, length: int, rng: np.random.Generator) -> Ints | No
 
 
 def find(
-    q: int, length: int, dimension: int, distance: int, rng: np.random.Generator
-) -> OrbitCode | None:
-    """Try one random matrix."""
-    # A code of odd distance has one more column with its parities, and the other way round.
-    punctured = int(q == 2 and distance % 2 == 0 and rng.random() < 0.4)
-    matrix = draw_matrix(q, dimension, length - punctured, rng)
+    q: int, dimension: int, wanted: dict[int, int], rng: np.random.Generator
+) -> Iterator[OrbitCode]:
+    """Try one random matrix for a few of the lengths wanted."""
+    matrix = draw_matrix(q, dimension, max(wanted), rng)
     orbits = Orbits(q, dimension, *matrix)
-    chosen = draw_orbits(orbits.sizes, length - punctured, rng)
-    if chosen is None:
-        return None
-    seed = int(rng.integers(2**31))
-    work = float(WORK) * len(orbits.sizes)
-    least = distance - punctured
-    if orbits.weights[:, chosen].sum(axis=1, dtype=np.int64).min() < least and not _search(
-        orbits.weights, orbits.sizes, chosen, least, work, seed
-    ):
-        return None
-    points = orbits.representatives(chosen)
-    if punctured:
-        of_orbits = [orbits.points[orbits.starts[i] : orbits.starts[i + 1]] for i in chosen]
-        parity = int(np.bitwise_xor.reduce(np.concatenate(of_orbits)))
-        if parity == 0 or any((part == parity).any() for part in of_orbits):
-            return None
-        points.append(parity)
-    return OrbitCode(q, dimension, length, distance, *matrix, tuple(points))
+    if not orbits.are_whole:
+        return
+    for length in rng.permutation(list(wanted))[:TARGETS].tolist():
+        # A code of odd distance has one more column with its parities, and the other way round.
+        punctured = int(q == 2 and wanted[length] % 2 == 0 and rng.random() < 0.4)
+        chosen = draw_orbits(orbits.sizes, length - punctured, rng)
+        least = wanted[length] - punctured
+        if chosen is None or not _reach(orbits, chosen, least, rng):
+            continue
+        points = orbits.representatives(chosen)
+        if punctured:
+            of_orbits = [orbits.points[orbits.starts[i] : orbits.starts[i + 1]] for i in chosen]
+            parity = int(np.bitwise_xor.reduce(np.concatenate(of_orbits)))
+            if parity == 0 or any((part == parity).any() for part in of_orbits):
+                continue
+            points.append(parity)
+        yield OrbitCode(q, dimension, length, wanted[length], *matrix, tuple(points))
 
 
-def shortened_bch(length: int, dimension: int, distance: int) -> OrbitCode | None:
-    """An extended BCH code shortened at six places whose columns add up to 0, if there are such."""
+def _reach(orbits: Orbits, chosen: Ints, distance: int, rng: np.random.Generator) -> bool:
+    """Exchange the chosen orbits until the distance is met; False where it was not."""
+    if orbits.weights[:, chosen].sum(axis=1, dtype=np.int64).min() >= distance:
+        return True
+    table, seed = np.ascontiguousarray(orbits.weights.T), int(rng.integers(2**31))
+    return bool(_search(table, orbits.sizes, chosen, distance, float(WORK), seed))
+
+
+def derived() -> Iterator[OrbitCode]:
+    """Binary codes that follow from others by algebra."""
+    large, small = _extended(127, 15), _extended(63, 16)
+    yield _explicit(_relatives(small, 5), 24, "Y1 of the extended BCH code [64,16,24]")
+    for n_shortened, distance in ((1, 52), (3, 54)):
+        source = "B of the extended BCH code [128,15,56]"
+        yield _explicit(_relatives(large, n_shortened), distance, source)
+    word = next(w for w in (large[i] ^ large[j] for i, j in _pairs(15)) if w.sum() == 56)
+    residue = _independent(large[:, word == 0])
+    yield _explicit(residue, 28, "residue of the extended BCH code [128,15,56]")
+    squares = np.isin(np.arange(47), np.arange(1, 47) ** 2 % 47).astype(np.int64)
+    shifts = _independent(np.array([np.roll(squares, i) for i in range(47)]))
+    shifts = _shortened(_with_parity(shifts), list(range(10)))
+    yield _explicit(shifts, 12, "extended quadratic residue code [48,24,12]")
+    yield _explicit(_lengthened(), 26, "X of the BCH codes [63,16,23] and [63,10,27]")
+
+
+def _extended(length: int, dimension: int) -> Ints:
     zeros = next(z for size, _, z in bch_codes(length) if size == dimension)
-    rows = bch_generator(length, zeros).astype(np.int64)
-    rows = np.hstack([rows, rows.sum(axis=1, keepdims=True) % 2])
-    columns = rows.T @ (1 << np.arange(dimension))
+    return _with_parity(bch_generator(length, zeros).astype(np.int64))
+
+
+def _with_parity(rows: Ints) -> Ints:
+    return np.hstack([rows, rows.sum(axis=1, keepdims=True) % 2])
+
+
+def _pairs(n: int) -> Iterator[tuple[int, int]]:
+    return ((i, j) for i in range(n) for j in range(i + 1))
+
+
+def _relatives(rows: Ints, n_shortened: int) -> Ints:
+    """The code shortened at some of six columns that add up to 0, and cut at the others."""
+    columns = rows.T @ (1 << np.arange(len(rows)))
     triples: dict[int, tuple[int, ...]] = {}
-    for triple in combinations(range(length + 1), 3):
-        total = int(np.bitwise_xor.reduce(columns[list(triple)]))
-        other = triples.setdefault(total, triple)
+    places: list[int] = []
+    for triple in combinations(range(rows.shape[1]), 3):
+        other = triples.setdefault(int(np.bitwise_xor.reduce(columns[list(triple)])), triple)
         if not set(other) & set(triple):
+            places = [*other, *triple]
             break
-    else:
-        return None
-    places = [*other, *triple]
+    left = _shortened(rows, places[:n_shortened], keep=True)
+    return np.delete(left, places, axis=1)
+
+
+def _shortened(rows: Ints, places: list[int], *, keep: bool = False) -> Ints:
+    """The words that are 0 in some places, without these places or with them."""
     for place in places:
         pivots = np.flatnonzero(rows[:, place])
         if pivots.size:
-            rows ^= np.outer(rows[:, place], rows[pivots[0]])
+            rows = rows ^ np.outer(rows[:, place], rows[pivots[0]])
             rows = np.delete(rows, pivots[0], axis=0)
-    rows = np.delete(rows, places, axis=1)
-    points = tuple(int(point) for point in rows.T @ (1 << np.arange(len(rows))))
-    return OrbitCode(2, len(rows), len(points), distance, (3,) * len(rows), 0, points)
+    return rows if keep else np.delete(rows, places, axis=1)
+
+
+def _independent(rows: Ints) -> Ints:
+    """Rows that span the same words, as few as possible."""
+    kept: list[Ints] = []
+    while rows.any():
+        row = rows[rows.any(axis=1)][0]
+        kept.append(row)
+        rows = rows ^ np.outer(rows[:, int(row.argmax())], row)
+    return np.array(kept)
+
+
+def _lengthened() -> Ints:
+    """Words of [63,16,23] with 7 more places that are 0 for those of [63,10,27]."""
+    zeros = {size: z for size, _, z in bch_codes(63)}
+    inner = bch_generator(63, zeros[10]).astype(np.int64)
+    outer = bch_generator(63, zeros[16]).astype(np.int64)
+    tail = np.hstack([np.eye(6, dtype=np.int64), np.ones((6, 1), dtype=np.int64)])
+    # The first six rows of the larger code are words of no smaller degree than all of the inner.
+    rows = np.vstack(
+        [
+            np.hstack([outer[:6], tail]),
+            np.hstack([inner, np.zeros((10, 7), dtype=np.int64)]),
+        ]
+    )
+    return _with_parity(_shortened(rows, [0, 1]))
+
+
+def _explicit(rows: Ints, distance: int, source: str) -> OrbitCode:
+    """A code without a matrix, if it has the distance."""
+    columns = rows.T @ (1 << np.arange(len(rows)))
+    words = np.zeros(1 << len(rows), dtype=np.int64)
+    for column in columns:
+        words += np.bitwise_count(np.arange(len(words)) & column) % 2
+    if words[1:].min() != distance:
+        raise AssertionError(f"{source}: {words[1:].min()} instead of {distance}")
+    points = tuple(columns.tolist())
+    return OrbitCode(2, len(rows), len(points), distance, (), 0, points, source=source)
 
 
 def entry(code: OrbitCode) -> str:
@@ -314,27 +429,37 @@ def entry(code: OrbitCode) -> str:
     while rows is not None and len(rows) > 2:
         rows = arithmetic(code.n_symbols).shortened(rows)
         n_shortened += 1
-    parts = (code.length, code.distance, code.polynomials, code.frobenius, code.points)
-    return f'"{code.dimension}": {json.dumps([*parts, n_shortened], separators=(",", ":"))}'
+    parts = [code.length, code.distance, code.polynomials, code.frobenius, code.points, n_shortened]
+    if code.source != "search":
+        parts.append(code.source)
+    return f'"{code.dimension}": {json.dumps(parts, separators=(",", ":"))}'
 
 
 def main() -> None:
-    """Search until a code is found or the time is over."""
+    """Search until all are found or the time is over."""
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("q", "length", "dimension", "distance"):
-        parser.add_argument(name, type=int)
+    parser.add_argument("q", type=int, nargs="?")
+    parser.add_argument("dimension", type=int, nargs="?")
+    parser.add_argument("wanted", nargs="*", metavar="LENGTH:DISTANCE")
+    parser.add_argument("--derived", action="store_true")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--bch", type=int, nargs=2, metavar=("N", "K"))
     args = parser.parse_args()
+    if args.derived:
+        print(*map(entry, derived()), sep="\n")
+        return
     rng = np.random.default_rng(args.seed)
     ends = time.monotonic() + args.seconds
-    code = None if args.bch is None else shortened_bch(*args.bch, args.distance)
-    while code is None and args.bch is None and time.monotonic() < ends:
-        code = find(args.q, args.length, args.dimension, args.distance, rng)
-    if code is None:
-        sys.exit(1)
-    print(entry(code))
+    wanted = {int(n): int(d) for n, d in (cell.split(":") for cell in args.wanted)}
+    while wanted and time.monotonic() < ends:
+        code = next(find(args.q, args.dimension, wanted, rng), None)
+        if code is None:
+            continue
+        print(entry(code), flush=True)
+        for length, distance in list(wanted.items()):
+            if distance <= code.distance - max(0, code.length - length):
+                del wanted[length]
+    sys.exit(bool(wanted))
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ import re
 import sys
 import threading
 from collections import Counter
+from copy import copy
 from fractions import Fraction
 from itertools import combinations
 from math import comb, floor
@@ -32,7 +33,9 @@ KEYS = "format version matrix name labels provenance allow_repeated_columns figu
 KEYS += " n_symbols"
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"  # beyond 36, symbols are numbers with spaces
 CLAIMS = "problem status objective bound proof separation_proof notes"
-RULES = "n_symbols n_classes n_columns min_column_distance separation max_imbalance class_sizes"
+RULES = (
+    "nested n_symbols n_classes n_columns min_column_distance separation max_imbalance class_sizes"
+)
 SOLVER = "solver version formulation termination tolerances n_nodes"
 TOLERANCES = "feasibility integrality absolute_gap relative_gap"
 SECONDS = 60  # that a verification may take
@@ -306,6 +309,16 @@ class Problem:
             right = self.rule == "two-sided" and self.targets is None
             need(right, "several symbols have no such rule or objective", UNREADABLE)
             self.high = k
+        self.nested = data.get("nested", False)
+        right = type(self.nested) is bool
+        if self.nested:  # another rule for each prefix, or none that is known
+            right = right and self.targets is None and self.rule != "literal"
+            right = right and (self.q == 2 or (self.low == 1 and self.limit is None))
+        need(right, "nested codebooks have no such rule or objective", UNREADABLE)
+
+    def first_prefix(self):
+        """Return the fewest columns with as many words as classes: prefixes count from there."""
+        return next(n for n in range(1, self.k + 1) if self.q**n >= self.k)
 
     def broken_rules(self, matrix):
         """Say what a matrix lacks to be a solution."""
@@ -325,7 +338,11 @@ class Problem:
         return broken
 
     def objective_of(self, matrix):
-        """Return the least row distance, or the sum of deviations from the targets."""
+        """Return the least row distance, their sum over prefixes, or that of deviations."""
+        if self.nested:
+            reached = prefix_distances(matrix)
+            total = sum(reached[self.first_prefix() - 1 :])
+            return Fraction(total + (self.length - matrix.length) * reached[-1])
         if self.targets is None:
             return Fraction(matrix.least)
         pairs = combinations(range(self.k), 2)
@@ -356,6 +373,19 @@ class Problem:
             if abs(sum(self.sizes) - 2 * held) <= self.limit:
                 counts[min(n, k - n)] += count
         return ((s, counts[s]) for s in range(k // 2, 0, -1))
+
+
+def prefix_distances(matrix):
+    """Return the least row distance of the first column, of the first two, and so on."""
+    apart = [0] * comb(matrix.k, 2)
+    reached = []
+    for column in matrix.columns:
+        bits = type(column) is int
+        symbols = [column >> i & 1 for i in range(matrix.k)] if bits else column
+        pairs = combinations(symbols, 2)
+        apart = [d + (a != b) for d, (a, b) in zip(apart, pairs, strict=True)]
+        reached.append(min(apart))
+    return reached
 
 
 def all_columns_by_side(k):
@@ -667,7 +697,9 @@ def check_bound(problem, matrix, proof):
     kind, facts = proof["kind"], proof["facts"]
     if kind == "theory":
         name, data, value = theory_of(proof)
-        if problem.targets is None:
+        if problem.nested:
+            check_prefixes(problem, name, data, value)
+        elif problem.targets is None:
             check_distance(problem, name, data, floor(value) + 1)
         else:
             need(least_deviation(problem, name, data) >= value, f"{value} is not reached")
@@ -675,7 +707,8 @@ def check_bound(problem, matrix, proof):
     if kind == "exhaustive":
         # The columns are distinct and admissible, so they are all if there are as many, and
         # fewer columns never bring rows further apart.
-        need(problem.targets is None and problem.low == 1, "all columns prove nothing here")
+        plain = problem.targets is None and not problem.nested
+        need(plain and problem.low == 1, "all columns prove nothing here")
         need(problem.q == 2 or problem.limit is None, "columns are not counted by their balance")
         if problem.q > 2:
             count = n_partitions(problem.k, problem.q)
@@ -684,12 +717,29 @@ def check_bound(problem, matrix, proof):
         need(count == matrix.length, "not all admissible columns are used")
         need(number(proof["bound"]) == matrix.least, "the bound is not the distance of all columns")
         return Fraction(matrix.least)
+    need(not problem.nested, "prefixes must be bounded by theory")
     said = [facts] if kind == "solver" else [facts["first"], facts["second"]]
     for by in said:
         check_words_of_solver(by)
     need(len({by["solver"] for by in said}) == len(said), "two solvers are claimed and are one")
     names = (f"{by['solver']} {by['version']} on {by['formulation']}" for by in said)
     raise StopError(FEASIBLE, "only by the word of " + " and ".join(map(shown, names)))
+
+
+def check_prefixes(problem, name, data, value):
+    """Check that the prefixes, each a codebook of its own, add up to no more than a value."""
+    first, total = problem.first_prefix(), 0
+    need(name == "nested", "no such proof")
+    prefixes = data["prefixes"]
+    need(type(prefixes) is list, "prefixes must be a list")
+    need(len(prefixes) == problem.length + 1 - first, "not every prefix has a bound")
+    for length, prefix in enumerate(prefixes, start=first):
+        need(prefix["n_columns"] == length, f"the prefix of {length} columns is missing")
+        shorter = copy(problem)
+        shorter.length = length
+        check_distance(shorter, prefix["name"], prefix["proof"], whole(prefix["value"]) + 1)
+        total += prefix["value"]
+    need(total == value, f"the bounds on the prefixes add up to {total}")
 
 
 def check_words_of_solver(by):
@@ -779,6 +829,9 @@ def judge(path):
     if separation is not None:
         lines.append(f"columns of a codebook as good: {separation['bound']} apart at most, proved")
     goal = "least row distance" if problem.targets is None else "sum of deviations"
+    if problem.nested:
+        goal = "sum of the prefixes' least row distances"
+        lines.append(f"least row distances of prefixes: {prefix_distances(matrix)}")
     goal = f"{goal} {float(objective):.12g}"
     if proved == objective:
         ground = shown(proof["facts"].get("name", "every admissible column is used"))

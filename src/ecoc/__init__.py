@@ -15,6 +15,7 @@ from ecoc.codes import Codebook
 __version__ = "0.1.0"
 
 _LAZY = {
+    "atlas": "ecoc.atlas",
     "bounds": "ecoc.bounds",
     "cli": "ecoc.cli",
     "constructions": "ecoc.constructions",
@@ -22,6 +23,7 @@ _LAZY = {
     "DesignProblem": "ecoc.design:DesignProblem",
     "design": "ecoc.design",
     "design_codebook": "ecoc.design:design_codebook",
+    "extend_codebook": "ecoc.design:extend_codebook",
     "ECOCClassifier": "ecoc.multiclass:ECOCClassifier",
     "datasets": "ecoc.datasets",
     "multiclass": "ecoc.multiclass",
@@ -30,6 +32,8 @@ _LAZY = {
     "robustness": "ecoc.robustness",
     "graphs": "ecoc.graphs",
     "report": "ecoc.report",
+    "serving": "ecoc.serving",
+    "survey": "ecoc.survey",
     "tables": "ecoc.tables",
     "to_onnx": "ecoc.export:to_onnx",
 }
@@ -40,6 +44,7 @@ __all__ = [
     "DesignProblem",
     "ECOCClassifier",
     "__version__",
+    "atlas",
     "bounds",
     "cli",
     "codes",
@@ -48,6 +53,7 @@ __all__ = [
     "design",
     "design_codebook",
     "errors",
+    "extend_codebook",
     "graphs",
     "load",
     "multiclass",
@@ -55,6 +61,8 @@ __all__ = [
     "paper",
     "report",
     "robustness",
+    "serving",
+    "survey",
     "tables",
     "to_onnx",
 ]

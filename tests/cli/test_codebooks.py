@@ -244,3 +244,24 @@ def test_help_loads_nothing_heavy():
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert result.stdout.endswith(b"[]\n")
+
+
+def test_extend_keeps_the_rows_and_tells_the_bound(tmp_path):
+    source, target = tmp_path / "a.json", tmp_path / "b.json"
+    write_codebook(dense_random(5, 8, random_state=0).relabel(list("abcde")), source)
+    out = ecoc("extend", source, "-n", 2, "--labels", "f,g", "-o", target).stdout
+    assert "OPTIMAL: 2 new classes, 4 from every other (" in out
+    extended = read_codebook(target)
+    assert extended.labels == tuple("abcdefg")
+    assert extended.rows[:5] == read_codebook(source).rows
+    told = json.loads(ecoc("extend", source, "-n", 2, "--labels", "f,g", "--json").stdout)
+    assert told["distance"] == told["bound"] == 4
+    assert tuple(told["rows"]) == extended.rows
+
+
+def test_an_extension_without_proof_exits_with_3(tmp_path):
+    write_codebook(dense_random(12, 40, random_state=0), tmp_path / "a.csv")
+    done = ecoc("extend", tmp_path / "a.csv", "-n", 2, "--time-limit", 0, expect=3)
+    assert "FEASIBLE: 2 new classes" in done.stdout
+    write_codebook(dense_random(4, 3, random_state=0), tmp_path / "a.csv")
+    assert "too few" in ecoc("extend", tmp_path / "a.csv", "-n", 5, expect=4).stderr

@@ -203,3 +203,18 @@ def test_a_log_has_a_line_now_and_then(monkeypatch):
     monkeypatch.setattr("ecoc._workers._SECONDS", 0.001)
     assert re.search(r"bound 8.* \(\d+ s\)", ecoc("design", "-k", 8, "-v").stderr)
     assert " s)" not in ecoc("design", "-k", 8).stderr
+
+
+def test_a_nested_design_tells_its_prefixes(tmp_path):
+    path = tmp_path / "design.json"
+    out = ecoc("design", "-k", 6, "-l", 7, "--nested", "-o", path).stdout
+    assert "columns  distance  bound" in out
+    assert "OPTIMAL: sum of the prefixes' row distances 12" in out
+    shown = ecoc("show", path).stdout
+    assert "columns  distance  bound" in shown
+    assert "OPTIMAL: sum of the prefixes' row distances 12" in ecoc("verify", path).stdout
+    told = json.loads(ecoc("design", "-k", 6, "-l", 7, "--nested", "--json").stdout)
+    assert told["prefixes"][-1] == {"n_columns": 7, "distance": 4, "bound": 4}
+    assert "<pre>" in ecoc("show", path, "--format", "html").stdout
+    export = ecoc("design", "-k", 6, "--nested", "--export", tmp_path / "a.mps", expect=1)
+    assert "know no order" in export.stderr

@@ -103,6 +103,14 @@ def test_errors(folder, model, data, message):
     assert message in result.stderr
 
 
+def test_what_cannot_be_attacked_is_said_once(folder):
+    data, model = folder / "data.csv", folder / "symbols.skops"
+    fitting = ("--learner", "tree", "--symbols", 3, "--no-validation", "-o", model)
+    ecoc("fit", data, "-t", "kind", *fitting)
+    result = ecoc("attack", model, "--data", data, "--eps", "0.1", expect=1)
+    assert result.stderr.count("codebooks of two symbols") == 1
+
+
 def test_bad_samples_are_no_reason_to_go_without_certificates(folder):
     np.savez(folder / "wild.npz", X=np.full((3, 2), 99.0), y=np.array([0, 1, 2]))
     model, data = folder / "network.safetensors", folder / "wild.npz"

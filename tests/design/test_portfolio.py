@@ -218,6 +218,7 @@ def test_programs_that_do_not_fit_are_refused_at_once():
         ({"method": "search", "formulation": "ip3"}, "no meaning for method='search'"),
         ({"memory_limit": 0}, "memory_limit must be at least 1"),
         ({"time_limit": -1}, "time_limit must be at least 0"),
+        ({"effort": -1}, "effort must be at least 0"),
         ({"random_state": "x"}, "random_state"),
         ({"warm_start": one_vs_rest(4)}, "it has 4 classes where 6 are asked for"),
         ({"warm_start": digits(6, n_symbols=3)}, "it has 3 symbols where two are asked for"),

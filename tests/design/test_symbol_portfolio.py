@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ecoc.codes import balanced_random, one_vs_rest
+from ecoc.constructions import symbols as construction
 from ecoc.design import DesignProblem, Status, design_codebook, read_design
 from ecoc.design.programs.partitions import all_partitions
 from ecoc.design.result import n_partitions
@@ -74,6 +75,18 @@ def test_known_optima():
     for k, length, q, distance in ((50, 8, 10, 7), (100, 12, 10, 10), (16, 5, 4, 4), (9, 4, 3, 3)):
         design = design_codebook(k, length, n_symbols=q, random_state=0)
         assert (design.status, design.objective) == (Status.OPTIMAL, distance)
+
+
+def test_less_effort_is_less_work(monkeypatch):
+    limits = []
+
+    def note(k, length, q, *, work_limit, **_):
+        limits.append(work_limit)
+
+    monkeypatch.setattr(construction, "construct_symbols", note)
+    for effort in (1, 0.25):
+        design_codebook(15, 10, n_symbols=3, method="construction", effort=effort)
+    assert limits[1] == limits[0] / 4
 
 
 def test_one_seed_gives_one_codebook():

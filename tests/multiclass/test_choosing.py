@@ -198,11 +198,12 @@ def test_a_limit_decides_the_symbols_of_many_classes():
 @pytest.mark.parametrize(
     ("learner", "k", "limit", "n_symbols"),
     [
-        (DecisionTreeClassifier(), 12, None, 4),
-        (make_pipeline(StandardScaler(), DecisionTreeClassifier()), 12, None, 4),
+        (DecisionTreeClassifier(), 12, None, 3),
+        (make_pipeline(StandardScaler(), DecisionTreeClassifier()), 21, None, 7),
+        (DecisionTreeClassifier(max_features="sqrt"), 12, None, 4),
         (DecisionTreeClassifier(), 7, None, 3),
         (DecisionTreeClassifier(), 5, None, 2),
-        (DecisionTreeClassifier(), 12, 20, 4),
+        (DecisionTreeClassifier(), 12, 20, 3),
         (GaussianNB(), 12, None, 2),
         (LogisticRegression(), 12, None, 2),
         (RandomForestClassifier(), 12, None, 2),
@@ -222,6 +223,23 @@ def test_automatic_symbols(learner, k, limit, n_symbols):
     if n_symbols == 2:
         plain = choose_codebook("auto", np.arange(k), estimator=learner, random_state=0)
         assert choice == plain
+
+
+def test_randomised_trees_have_even_columns_again_and_again():
+    # Six classes have 15 columns of three pairs, and no other column is as even.
+    random = {"estimator": DecisionTreeClassifier(max_features="sqrt"), "random_state": 0}
+    choice = choose_codebook("auto", np.arange(6), n_columns=30, **random)
+    assert choice.codebook.n_columns == 30
+    assert all((np.bincount(column) == 2).all() for column in choice.codebook.matrix.T)
+    assert choice.codebook.allow_repeated_columns
+    assert choice.length_note is None
+    # Others have each column once.
+    for learner, name in ((DecisionTreeClassifier(), "auto"), (random["estimator"], "optimal")):
+        plain = choose_codebook(
+            name, np.arange(6), estimator=learner, n_columns=30, n_symbols=3, random_state=0
+        )
+        assert plain.codebook.n_columns == 30
+        assert not plain.codebook.allow_repeated_columns
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import sklearn
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.datasets import load_digits, load_iris, load_wine, make_classification
 from sklearn.ensemble import BaggingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
@@ -630,6 +630,21 @@ def test_probabilities_by_symbols(nine):
         other = clone(model).set_params(**options).fit(X, y)
         assert other.predict_proba(X).sum(axis=1) == pytest.approx(1)
     assert not hasattr(ECOCClassifier(Labels(), codebook=SYMBOLS).fit(X, y), "predict_proba")
+
+
+def test_ties_fall_to_the_same_class_in_labels_and_in_probabilities():
+    # A tree with impure leaves on three classes: one sample is tied but for rounding.
+    X, y = make_classification(
+        60, 3, n_informative=3, n_redundant=0, n_classes=3, n_clusters_per_class=1, class_sep=0.5,
+        random_state=15,
+    )  # fmt: skip
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    model = ECOCClassifier(tree, random_state=0).fit(X, y)
+    p = model.predict_proba(X)
+    coupled = Coupling(logistic=False)(model.column_scores(X), model.codebook_.matrix)
+    assert p == pytest.approx(coupled)
+    assert (coupled.argmax(axis=1) != model.predict(X)).sum() == 1
+    assert np.array_equal(p.argmax(axis=1), model.predict(X))
 
 
 def test_symbols_of_a_column_are_those_of_the_codebook(nine):

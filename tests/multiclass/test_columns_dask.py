@@ -1,5 +1,9 @@
-# ruff: noqa: N806  # X is what scikit-learn calls it
+# ruff: noqa: N803, N806  # X is what scikit-learn calls it
 """Columns are trained on the workers of a cluster, where joblib is told so."""
+
+import os
+import signal
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -41,3 +45,31 @@ def test_a_cluster_trains_the_same_columns(cluster):
     tasks = [task for task in stream.data if "_fit_column" in str(task["key"])]
     assert tasks
     assert {task["worker"] for task in tasks} <= set(cluster.scheduler_info()["workers"])
+
+
+class DyingTree(DecisionTreeClassifier):
+    """A tree that kills its process once, when it is trained."""
+
+    def __init__(self, note=None, max_features=None, random_state=None):
+        super().__init__(max_features=max_features, random_state=random_state)
+        self.note = note
+
+    def fit(self, X, y, sample_weight=None):
+        note = Path(self.note)
+        if note.exists() and not note.read_text():
+            note.write_text("dead")
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_worker_killed_during_fit_costs_nothing_but_time(cluster, tmp_path):
+    X, y = blobs(spread=3.0)
+    note = tmp_path / "note"
+    learner = DyingTree(str(note), max_features=2)
+    alone = ECOCClassifier(learner, one_vs_rest(5), random_state=0).fit(X, y)
+    note.write_text("")
+    with joblib.parallel_config(backend="dask"):
+        spread = ECOCClassifier(learner, one_vs_rest(5), random_state=0, n_jobs=-1).fit(X, y)
+    cluster.wait_for_workers(2)  # for whoever uses the cluster next
+    assert note.read_text() == "dead"
+    assert np.array_equal(spread.column_scores(X), alone.column_scores(X))

@@ -26,7 +26,22 @@ __all__ = [
     "TargetBound",
     "balanced_separation",
     "exact_targets",
+    "first_prefix",
 ]
+
+
+def first_prefix(n_classes: int, n_symbols: int = 2) -> int:
+    """Return the fewest columns whose words are as many as the classes.
+
+    Examples
+    --------
+    >>> first_prefix(10), first_prefix(10, 3)
+    (4, 3)
+    """
+    length, words = 1, n_symbols
+    while words < n_classes:
+        length, words = length + 1, words * n_symbols
+    return length
 
 
 def balanced_separation(n_classes: int, n_symbols: int) -> int:

@@ -12,7 +12,7 @@ from ecoc._limits import check_deadline
 from ecoc.bounds.problem import Bound, Proof, SymbolBoundProblem, balanced_separation
 from ecoc.bounds.rows import averaging_reason
 
-__all__ = ["all_symbol_bounds", "best_symbol_bound"]
+__all__ = ["all_symbol_bounds", "best_symbol_bound", "elementary_symbol_bounds"]
 
 _MAX_LENGTH = 100
 _SCALE = 1 << 40
@@ -29,13 +29,25 @@ def all_symbol_bounds(problem: SymbolBoundProblem) -> list[Bound]:
     >>> [(bound.name, bound.value) for bound in all_symbol_bounds(SymbolBoundProblem(50, 8, 10))]
     [('averaging', 7), ('plotkin', 7), ('singleton', 7)]
     """
+    bounds = elementary_symbol_bounds(problem)
+    bound = _delsarte_bound(problem, bounds[0].value)
+    bounds += [] if bound is None else [bound]
+    return sorted(bounds, key=lambda bound: bound.value)
+
+
+def elementary_symbol_bounds(problem: SymbolBoundProblem) -> list[Bound]:
+    """Return the bounds that are arithmetic alone, the lowest first.
+
+    Examples
+    --------
+    >>> problem = SymbolBoundProblem(10, 20, 3)
+    >>> [(bound.name, bound.value) for bound in elementary_symbol_bounds(problem)]
+    [('averaging', 14), ('plotkin', 14), ('singleton', 18)]
+    """
     bounds = [_averaging(problem)]
     for name, refute in _ELEMENTARY.items():
         bound = _words_bound(problem, name, refute)
         bounds += [] if bound is None else [bound]
-    lowest = min(bound.value for bound in bounds)
-    bound = _delsarte_bound(problem, lowest)
-    bounds += [] if bound is None else [bound]
     return sorted(bounds, key=lambda bound: bound.value)
 
 
@@ -136,7 +148,7 @@ def _delsarte_bound(problem: SymbolBoundProblem, below: int) -> Bound | None:
     return None if words is None else _bound(problem, "delsarte", distance, dict(words))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def _delsarte(n: int, q: int, d: int) -> Proof | None:
     """Bound the number of words by the linear program of Delsarte (1973).
 

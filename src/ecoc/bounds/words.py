@@ -193,7 +193,7 @@ def johnson(words: Words, count: int) -> Proof | None:
     return {"method": "johnson", "size": size, "weight": weight, "steps": steps}
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=4096)
 def _solve_johnson(n: int, delta: int) -> tuple[int, int, str] | None:
     """Return the least size with its weight and steps; ties go to the shortest path."""
     best: tuple[int, int, str] | None = None
@@ -297,7 +297,7 @@ def delsarte(words: Words, count: int) -> Proof | None:
     return deepcopy(solved)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def _solve_delsarte(n: int, distances: range, *, upper: bool) -> Proof | None:
     """Return the bound with its multipliers c_0, c_1, ... and its weights (i, u_i, path to T_i)."""
     from scipy.optimize import linprog
@@ -340,7 +340,7 @@ def _constant_weight_limits(n: int, distances: range) -> dict[int, tuple[int, st
     return {w: item for w, item in limits.items() if item[0] <= _MAX_CONSTANT_WEIGHT}
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def krawtchouk_table(n: int) -> tuple[tuple[int, ...], ...]:
     """Return K_i(j) for 0 <= i, j <= n by the three-term recurrence (Krawtchouk 1929).
 

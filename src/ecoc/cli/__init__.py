@@ -20,6 +20,7 @@ _EXTRAS = {
     "distributed": "dask",
     "torch": "nn",
     "onnx": "onnx",
+    "starlette": "serve",
 }
 
 
@@ -31,12 +32,15 @@ _EXTRAS = {
         "show": "ecoc.cli.codebooks:show",
         "verify": "ecoc.cli.codebooks:verify",
         "convert": "ecoc.cli.codebooks:convert",
+        "extend": "ecoc.cli.codebooks:extend",
         "bounds": "ecoc.cli.design:bounds",
+        "atlas": "ecoc.cli.atlas:atlas",
         "cover": "ecoc.cli.design:cover",
         "data": "ecoc.cli.reproduce:data",
         "fit": "ecoc.cli.fit:fit",
         "predict": "ecoc.cli.fit:predict",
         "export": "ecoc.cli.fit:export",
+        "serve": "ecoc.cli.serve:serve",
         "attack": "ecoc.cli.robustness:attack",
         "certify": "ecoc.cli.robustness:certify",
         "reproduce": "ecoc.cli.reproduce:reproduce",

@@ -1,4 +1,4 @@
-"""The verbs for codebooks: make, show, verify, convert."""
+"""The verbs for codebooks: make, show, verify, convert, extend."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ecoc._checks import counted, printable
+from ecoc._checks import counted, exact_to_plain, printable
 from ecoc._files import write_output
 from ecoc.cli._common import (
     EXIT_NOT_PROVED,
@@ -129,6 +129,8 @@ def show(
         form = "json"
     if form == "text" and output is None:
         _print_text(contents.codebook)
+        if design is not None and design.prefixes:
+            click.echo(f"\n{design.prefix_table}")
         if design is not None:
             click.echo(f"\n{_claim_text(design)}")
         return
@@ -252,6 +254,80 @@ def convert(source: str, target: str, allow_repeated_columns: bool, as_json: boo
         talk(f"note: CSV has no room for {', '.join(lost)}")
     if as_json:
         print_json({"source": source, "target": target, "lost": lost})
+
+
+@click.command()
+@click.argument("file")
+@click.option(
+    "-n",
+    "--new-classes",
+    type=click.IntRange(min=1),
+    required=True,
+    help="How many classes are new.",
+)
+@click.option(
+    "--labels", metavar="NAME,NAME,...", help="Their names, where the codebook has labels."
+)
+@click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=destination("-", ".json", ".csv", ".npz"),
+    help="Write to a .json, .csv or .npz file.",
+)
+@repeated_columns_option
+@common_options
+def extend(
+    file: str,
+    new_classes: int,
+    labels: str | None,
+    time_limit: float | None,
+    seed: int,
+    output: str | None,
+    allow_repeated_columns: bool,
+    as_json: bool,
+) -> None:
+    """Give new classes codewords, and keep the rows of the others.
+
+    The new rows are as far from each other and from all others as could be found; what no
+    extension exceeds is told beside it. Exits with 0 only if that is reached, with 3 if it is
+    not, with 4 if there are not so many words.
+    """
+    from ecoc.codes import write_codebook
+    from ecoc.codes.files import read_file
+    from ecoc.design import Status, extend_codebook
+
+    extended = extend_codebook(
+        read_file(file, allow_repeated_columns=allow_repeated_columns).codebook,
+        new_classes,
+        labels=None if labels is None else labels.split(","),
+        time_limit=time_limit,
+        random_state=seed,
+    )
+    if output is not None:
+        write_codebook(extended.codebook, output)
+    if as_json:
+        print_json(
+            {
+                "status": extended.status.value,
+                "distance": exact_to_plain(extended.distance),
+                "bound": exact_to_plain(extended.bound),
+                "ground": extended.ground,
+                "rows": extended.codebook.rows,
+                "file": output,
+            }
+        )
+    elif output == "-":
+        talk(extended.verdict)
+    else:
+        _print_text(extended.codebook)
+        click.echo(f"\n{extended.verdict}")
+        if output is not None:
+            talk(f"written to {output}")
+    if extended.status is not Status.OPTIMAL:
+        sys.exit(EXIT_NOT_PROVED)
 
 
 def _rendered(contents: CodebookFile, design: Design | None, form: str) -> bytes:

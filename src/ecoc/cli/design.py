@@ -215,6 +215,11 @@ def _whole_numbers(
     callback=_whole_numbers,
     help="Data points of each class, for --balance.",
 )
+@click.option(
+    "--nested",
+    is_flag=True,
+    help="Make every prefix of columns good, so that columns can be added or dropped.",
+)
 @click.option("--targets", metavar="FILE", help="CSV matrix of wanted row distances (equation 19).")
 @click.option(
     "--method",
@@ -266,6 +271,7 @@ def design(
     separation: str,
     balance: float | None,
     class_sizes: tuple[int, ...] | None,
+    nested: bool,
     targets: str | None,
     method: str,
     formulation: str | None,
@@ -294,6 +300,7 @@ def design(
         "max_imbalance": balance,
         "class_sizes": class_sizes,
         "n_symbols": symbols,
+        "nested": nested,
     }
     if targets is not None:
         wanted |= {
@@ -350,6 +357,8 @@ def _present(result: Design, output: str | None, *, as_json: bool) -> None:
             click.echo()
             print_facts(titled_figures(result.codebook))
             click.echo()
+        if result.prefixes:
+            click.echo(f"{result.prefix_table}\n")
         click.echo(result.verdict)
     for note in result.told_notes:
         talk(f"note: {note}")
@@ -361,7 +370,9 @@ def _present(result: Design, output: str | None, *, as_json: bool) -> None:
 
 def _plain(result: Design, output: str | None) -> dict[str, Any]:
     codebook, farthest = result.codebook, result.separation_certificate
+    nested = {"prefixes": [asdict(prefix) for prefix in result.prefixes]}
     return {
+        **(nested if result.problem.nested else {}),
         "status": result.status.value,
         "objective": exact_to_plain(result.objective),
         "bound": exact_to_plain(result.bound),

@@ -119,10 +119,13 @@ def attack(
     """
     from ecoc.errors import UnsupportedError
     from ecoc.robustness import certify, evaluate_robustness
+    from ecoc.robustness.models import adapt
 
     subject = read_model_with_samples(
         model, data, folder=data_folder, n_samples=samples, random_state=seed
     )
+    # What cannot be attacked is refused here, once, and not by the certificates as well.
+    adapt(subject.model)
     radii = None
     if not no_certificates:
         talk("certifying (--no-certificates leaves it out)")

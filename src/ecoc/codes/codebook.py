@@ -249,6 +249,19 @@ class Codebook:
         assert doubled is not None  # noqa: S101  # a codebook has two rows
         return _halved(doubled)
 
+    def prefix_distances(self) -> npt.NDArray[np.int64] | npt.NDArray[np.float64]:
+        """The least row distance of the first column, of the first two, and so on.
+
+        0 where two rows are still equal. It is what is left when columns at the end are
+        dropped.
+
+        Examples
+        --------
+        >>> Codebook.from_rows(["++++", "+--+", "-+-+", "--+-"]).prefix_distances()
+        array([0, 1, 2, 2])
+        """
+        return self._whole(measures.prefix_distances(self.matrix, self.n_symbols))
+
     @cached_property
     def correctable_errors(self) -> int:
         """How many wrong columns Hamming decoding survives for certain.

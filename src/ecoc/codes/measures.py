@@ -35,6 +35,7 @@ __all__ = [
     "min_eigenvalue",
     "min_packed_distance",
     "min_renaming_distance",
+    "prefix_distances",
     "renaming_distances",
     "shown_figures",
     "spectrum",
@@ -127,6 +128,30 @@ def min_doubled_distance(
             least = int(lowest)
             if least <= at_least:
                 break
+    return least
+
+
+def prefix_distances(vectors: Entries, n_symbols: int = 2) -> npt.NDArray[np.float64]:
+    """The least distance of two vectors by their first place, their first two, and so on.
+
+    Examples
+    --------
+    >>> prefix_distances(np.array([[1, 1], [-1, 1], [0, -1]], dtype=np.int8))
+    array([0.5, 1. ])
+    """
+    count, length = vectors.shape
+    doubled = np.zeros((count, count), dtype=np.int32)
+    # Of a vector with itself nothing is asked.
+    doubled[np.diag_indices(count)] = 3 * length
+    least = np.empty(length)
+    for place, entries in enumerate(vectors.T.astype(np.int32)):
+        if place % _MANY == 0:
+            check_deadline()
+        if n_symbols == 2:
+            doubled += 1 - entries[:, None] * entries
+        else:
+            doubled += 2 * (entries[:, None] != entries)
+        least[place] = doubled.min() / 2
     return least
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._numba import njit
+from ecoc._numba import copy_to, njit
 from ecoc._typing import Floats, Ints, Ints32, Signs
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
 
 
 Stream = npt.NDArray[np.uint64]
+Whole = int | np.int64
 
 
 class Columns(NamedTuple):
@@ -213,7 +214,7 @@ def _move(columns: Columns, distances: Distances, move: tuple[int, int, int], we
 
 @njit
 def _take_back(
-    columns: Columns, kinds: Kinds, distances: Distances, move: tuple[int, int, int, int]
+    columns: Columns, kinds: Kinds, distances: Distances, move: tuple[int, Whole, Whole, Whole]
 ) -> None:
     """Give a block the symbols again that it had before, without looking at the energy."""
     c, g, b, v = move
@@ -258,7 +259,7 @@ def _list_close(distances: Distances, block: Ints32) -> None:
 
 @njit
 def _move_block(
-    columns: Columns, kinds: Kinds, distances: Distances, move: tuple[int, int, int, int]
+    columns: Columns, kinds: Kinds, distances: Distances, move: tuple[int, Whole, Whole, Whole]
 ) -> float:
     """Give the first row of a block a symbol, and the others what follows from it."""
     c, g, b, v = move
@@ -316,15 +317,16 @@ def anneal_columns(  # noqa: PLR0917  # numba takes arguments by position
         if step % 256 == 0:
             temperature = schedule.hot * ratio ** ((schedule.done + step) / schedule.total)
         c, p = _close_row(columns, distances, stream)
-        g = of_columns[c]
-        b = kinds.places[g, p]
-        old = columns.symbols[c, kinds.blocks[g, b, 0]]
+        # All of one type, so that what is called is compiled once.
+        g = np.int64(of_columns[c])
+        b = np.int64(kinds.places[g, p])
+        old = np.int64(columns.symbols[c, kinds.blocks[g, b, 0]])
         other = -1
         if uniform(stream) < change_share:
-            new = int(uniform(stream) * n_symbols)
+            new = np.int64(uniform(stream) * n_symbols)
         else:
             other = int(uniform(stream) * kinds.counts[g])
-            new = columns.symbols[c, kinds.blocks[g, other, 0]]
+            new = np.int64(columns.symbols[c, kinds.blocks[g, other, 0]])
             if kinds.turns[g, kinds.lengths[g, other], old] != old:
                 continue
         if old == new or kinds.turns[g, kinds.lengths[g, b], new] != new:
@@ -345,14 +347,14 @@ def anneal_columns(  # noqa: PLR0917  # numba takes arguments by position
         energy = np.rint(energy + change)
         if energy < energies[1]:
             energies[1] = energy
-            best[:] = columns.symbols
+            copy_to(best.ravel(), columns.symbols.ravel())
     energies[0] = energy
     return n_moves, rows
 
 
 @njit
 def _rename_block(
-    columns: Columns, kinds: Kinds, distances: Distances, move: tuple[int, int, int, int]
+    columns: Columns, kinds: Kinds, distances: Distances, move: tuple[int, Whole, Whole, Whole]
 ) -> float:
     """Move a block where separations that are not needed cost as much as those that are missing.
 
@@ -660,7 +662,7 @@ def anneal_deal(  # noqa: PLR0917  # numba takes arguments by position
         cost += change
         if cost < best.costs[0] - 1e-9:
             best.costs[0] = cost
-            best.order[:] = deal.order
+            copy_to(best.order.ravel(), deal.order.ravel())
     best.costs[1] = cost
     return done
 
@@ -668,7 +670,7 @@ def anneal_deal(  # noqa: PLR0917  # numba takes arguments by position
 @njit
 def restore(deal: Deal, order: Ints) -> None:
     """Bring a deal back to an order it had."""
-    deal.order[:] = order
+    copy_to(deal.order.ravel(), order.ravel())
     for block in range(deal.starts.shape[0] - 1):
         for i in range(deal.matrix.shape[0]):
             for c in range(deal.starts[block], deal.starts[block + 1]):

@@ -179,7 +179,8 @@ def _anneal_once(
     if budget.is_late:
         # As it comes, and without what may have to be compiled first.
         return deal.matrix
-    work = effort * min(_MOST_WORK, max(_LEAST_WORK, 6 * k * int(starts[-1]) ** 2))
+    # A whole number, which the work done can meet exactly.
+    work = int(effort * min(_MOST_WORK, max(_LEAST_WORK, 6 * k * int(starts[-1]) ** 2)))
     gram = _annealing.Gram(
         _products(deal.matrix).astype(np.int32), deal.matrix.sum(axis=0, dtype=np.int64)
     )
@@ -189,7 +190,7 @@ def _anneal_once(
     best = _annealing.Best(order.copy(), np.array([cost, cost]))
     done = 0
     while done < work and best.costs[1] > 0 and not budget.is_late:
-        heat = _annealing.Heat(_HOT, int(work), done, min(int(work), done + _LOOK))
+        heat = _annealing.Heat(_HOT, work, done, min(work, done + _LOOK))
         after = _annealing.anneal_deal(
             deal, gram, penalties, int(goal.one_sided), heat, stream, best
         )

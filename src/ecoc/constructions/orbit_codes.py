@@ -1,17 +1,18 @@
-"""Linear codes that a search found, each kept as a matrix and a few points.
+"""Linear codes that a search found or that are published, each kept as a matrix and a few points.
 
 A linear code of q^m words is a list of m-digit columns (its points), and any matrix of the m
 digits carries a point along an orbit. Codes whose points are whole orbits of one matrix are the
 cyclic, quasi-cyclic and quasi-twisted codes; most of the best linear codes known are among them
 (Chen 1969, Gulliver & Bhargava 1991, Braun, Kohnert & Wassermann 2005), and a polynomial and a
 point for each orbit say all about one. The matrix is the multiplication by x modulo a product of
-polynomials, together with the Frobenius map x -> x^(q^s) where that is named.
+polynomials, together with the Frobenius map x -> x^(q^s) where that is named. Without
+polynomials there is no matrix, and the points are all columns.
 
 The table in ``tables/orbit_codes.json`` has, for each number of symbols and each dimension, lists
-of length, distance, polynomials, s (0: no Frobenius map), points, and in how many places the code
-can be shortened. Polynomials and points are numbers in base q whose digits are coefficients, the
-constant term first. ``tools/find_linear_codes.py`` finds such codes; tests count the distance of
-every one.
+of length, distance, polynomials, s (0: no Frobenius map), points, in how many places the code
+can be shortened, and where it comes from if no search found it. Polynomials and points are numbers
+in base q whose digits are coefficients, the constant term first. ``tools/find_linear_codes.py``
+finds such codes; tests count the distance of every one.
 """
 
 from __future__ import annotations
@@ -76,16 +77,28 @@ class Arithmetic:
         pairs = zip(shifted, monic[:-1], strict=True)
         return tuple(int(self.sums[a, self.products[factor, b]]) for a, b in pairs)
 
-    def images_of_x(self, monic: tuple[int, ...], exponent: int) -> Ints:
-        """The matrix of the map x^i -> x^(e i) modulo a monic polynomial, a row for each i."""
+    def images_of_x(self, monic: tuple[int, ...], s: int) -> Ints:
+        """The matrix of the map x -> x^(q^s) modulo a monic polynomial, a row for each power of x.
+
+        Examples
+        --------
+        >>> arithmetic(2).images_of_x((1, 1, 0, 1), 1)
+        array([[1, 0, 0],
+               [0, 0, 1],
+               [0, 1, 1]])
+        """
         degree = len(monic) - 1
         power = (1, *(0,) * (degree - 1))
         rows = []
         for _ in range(degree):
             rows.append(power)
-            for _ in range(exponent):
+            for _ in range(self.order):
                 power = self.times_x(power, monic)
-        return np.array(rows, dtype=np.int64)
+        once = np.array(rows, dtype=np.int64)
+        images = once
+        for _ in range(s - 1):
+            images = np.array([self.image(row, once) for row in images])
+        return images
 
     def image(self, point: Ints, matrix: Ints) -> Ints:
         """The product of a row of digits and a matrix."""
@@ -158,6 +171,8 @@ class OrbitCode:
         A point of each orbit.
     max_shortening : int
         In how many places it can be shortened before columns repeat.
+    source : str
+        How the code was found, or who found it.
 
     Examples
     --------
@@ -176,6 +191,7 @@ class OrbitCode:
     frobenius: int
     points: tuple[int, ...]
     max_shortening: int = 0
+    source: str = "search"
 
     def generator(self, n_shortened: int = 0) -> Ints:
         """A generator matrix, m x n, or that of the code shortened in so many places."""
@@ -201,16 +217,17 @@ class OrbitCode:
 
     def matrices(self) -> list[Ints]:
         """The matrices whose orbits the columns are, for points as rows of digits."""
+        if not self.polynomials:
+            return []
         field = arithmetic(self.n_symbols)
-        exponents = [self.n_symbols**self.frobenius] if self.frobenius else []
-        parts = [field.digits(polynomial) for polynomial in self.polynomials]
+        steps = [self.frobenius] if self.frobenius else []
         blocks = []
-        for monic in parts:
+        for monic in map(field.digits, self.polynomials):
             shift = np.array(
                 [field.times_x(tuple(row), monic) for row in np.eye(len(monic) - 1, dtype=int)]
             )
-            blocks.append([shift, *(field.images_of_x(monic, e) for e in exponents)])
-        return [_diagonal([block[i] for block in blocks]) for i in range(1 + len(exponents))]
+            blocks.append([shift, *(field.images_of_x(monic, s) for s in steps)])
+        return [_diagonal([block[i] for block in blocks]) for i in range(1 + len(steps))]
 
 
 def _diagonal(blocks: list[Ints]) -> Ints:
@@ -229,8 +246,10 @@ def orbit_codes(n_symbols: int) -> tuple[OrbitCode, ...]:
     text = (resources.files(__package__) / "tables" / "orbit_codes.json").read_text("ascii")
     by_dimension = json.loads(text).get(str(n_symbols), {})
     codes = [
-        OrbitCode(n_symbols, int(dimension), n, d, tuple(polynomials), s, tuple(points), most)
+        OrbitCode(
+            n_symbols, int(dimension), n, d, tuple(polynomials), s, tuple(points), most, *source
+        )
         for dimension, rows in by_dimension.items()
-        for n, d, polynomials, s, points, most in rows
+        for n, d, polynomials, s, points, most, *source in rows
     ]
     return tuple(sorted(codes, key=lambda code: (code.length, code.dimension)))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ecoc._limits import Budget
-from ecoc._numba import njit
+from ecoc._numba import copy_to, njit, read_only
 from ecoc._typing import Floats, Ints, Signs
 
 _CHUNK = 200_000
@@ -65,12 +65,12 @@ def anneal(rules: Rules, seed: int, n_moves: int, budget: Budget) -> tuple[Signs
             products,
             sides,
             counts,
-            rules.sizes,
-            rules.goals,
+            read_only(rules.sizes),
+            read_only(rules.goals),
             rules.product_low,
             rules.product_high,
             rules.limit,
-            rules.targets,
+            read_only(rules.targets),
             warmer,
             cooler,
             chunk,
@@ -194,7 +194,7 @@ def _moves(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
         broken += worse
         if broken == 0 and cost < best_energy[0]:
             best_energy[0] = cost
-            best[:] = matrix
+            copy_to(best.ravel(), matrix.ravel())
             if cost == 0:
                 return move + 1
     return n_moves

@@ -33,6 +33,7 @@ from ecoc.codes import Codebook, Provenance, dense_random
 from ecoc.codes.columns import columns_to_matrix, matrix_to_columns
 from ecoc.design.arrangement import balance_columns
 from ecoc.design.jobs import Answer, Job, solve_job
+from ecoc.design.nested import NestedPortfolio
 from ecoc.design.problem import DesignProblem
 from ecoc.design.programs import check_size, job_size
 from ecoc.design.result import Certificate, Design, codebook_of
@@ -93,9 +94,11 @@ def design_codebook(
     objective: str = "max-min-distance",
     target_distances: npt.ArrayLike | None = None,
     n_symbols: int = 2,
+    nested: bool = False,
     method: str = "auto",
     formulation: str | None = None,
     solver: str = "auto",
+    effort: float = 1.0,
     time_limit: float | None = None,
     memory_limit: int | None = None,
     random_state: RandomState = None,
@@ -109,23 +112,28 @@ def design_codebook(
     ----------
     n_classes : int or DesignProblem
         The number of classes, k; or all that is wanted in one :class:`DesignProblem`, in place
-        of this and the arguments up to `n_symbols`.
+        of this and the arguments up to `nested`.
     n_columns : int
         The most columns allowed, L.
     min_column_distance, separation, max_imbalance, class_sizes, objective
         What is wanted of the columns and rows, see :class:`DesignProblem`.
-    target_distances, n_symbols
+    target_distances, n_symbols, nested
         What is wanted of the columns and rows, see :class:`DesignProblem`.
     method : {"auto", "construction", "search", "integer-program"}, default="auto"
-        ``"auto"`` bounds the objective by theory, then tries constructions, annealing and
-        the integer program until a codebook meets the bound. The others do one of these
-        alone, the integer program without a bound or a start from outside.
+        ``"auto"`` looks into the atlas (:mod:`ecoc.atlas`) where nothing but sizes is asked for.
+        It bounds the objective by theory, then tries constructions, annealing and the integer
+        program until a codebook meets the bound. The others do one of these alone, the integer
+        program without a bound or a start from outside.
     formulation : {"ip3", "ip2", "ip1"}, optional
         The integer program of the paper, IP3 by default. Naming one asks for the method
         ``"integer-program"``.
     solver : {"auto", "highs", "scip", "gurobi", "both"}, default="auto"
         The solver; ``"auto"`` is HiGHS, ``"both"`` is HiGHS and then SCIP, so that a bound
         rests on the word of two solvers.
+    effort : float, default=1
+        The share of the usual work that the stages of ``"auto"`` may do before they give up on
+        the bound. With 0.1, which is what ``codebook="auto"`` of :class:`~ecoc.ECOCClassifier`
+        takes for several symbols, a code that would have been found late may be missed by one.
     time_limit : float, optional
         Seconds for the whole call, kept within 2 seconds or 10 %. Without it the stages of
         ``"auto"`` count their work, which is about a minute and a half at most, and
@@ -137,7 +145,8 @@ def design_codebook(
         The seed. One seed gives one codebook on every machine, busy or not, unless a limit
         cuts the work short.
     warm_start : Codebook or Design, optional
-        A solution to begin with; it must satisfy the problem.
+        A solution to begin with; it must satisfy the problem. With `nested`, its columns stay
+        the first ones, and others are added to them.
     progress : callable, optional
         Called with a :class:`ProgressPoint` for each new incumbent or bound.
     verbose : int, default=0
@@ -175,6 +184,12 @@ def design_codebook(
     >>> design = design_codebook(10, 8, n_symbols=4, random_state=0)
     >>> design.status.name, design.objective, design.codebook.n_symbols
     ('OPTIMAL', 6, 4)
+
+    Of a nested codebook the first columns are a good codebook, however many they are:
+
+    >>> design = design_codebook(7, 8, nested=True, random_state=0)
+    >>> [(prefix.n_columns, prefix.distance, prefix.bound) for prefix in design.prefixes]
+    [(3, 1, 1), (4, 2, 2), (5, 2, 2), (6, 3, 3), (7, 4, 4), (8, 4, 4)]
     """
     problem = _problem(
         n_classes,
@@ -186,6 +201,7 @@ def design_codebook(
         objective=objective,
         target_distances=target_distances,
         n_symbols=n_symbols,
+        nested=nested,
     )
     check_choice("method", method, METHODS)
     if formulation is not None:
@@ -199,6 +215,7 @@ def design_codebook(
             raise InvalidInputError(f"formulation has no meaning for method={method!r}.")
         method = "integer-program"
     check_choice("solver", solver, SOLVERS)
+    check_number("effort", effort, minimum=0)
     if time_limit is not None:
         check_number("time_limit", time_limit, minimum=0)
     if memory_limit is not None:
@@ -207,29 +224,51 @@ def design_codebook(
 
     # The same seed always gives the same bytes, and so does none.
     seed = (check_seed(random_state) or 0) % (2**31 - 1)
-    kind = Portfolio if problem.n_symbols == 2 else SymbolPortfolio
-    run = kind(problem, seed, time_limit, memory_limit, progress)
+    run = _kind(problem, method)(problem, seed, time_limit, memory_limit, progress, effort)
     with shown_work(run.standing, verbose=verbose):
         try:
             problem.check_feasible()
-            if isinstance(run, SymbolPortfolio):
+            if not isinstance(run, Portfolio):
                 run.check_size()
             elif method == "integer-program":
                 check_size(problem, formulation or "ip3")
             run.offer(start)
-            run.everything()
-            if method != "integer-program":
-                run.run_stages(method, solver)
-            elif run.over:
-                pass
-            elif isinstance(run, Portfolio):
-                run.integer_program(formulation or "ip3", solver, helped=False)
+            if isinstance(run, NestedPortfolio):
+                run.run_stages(start)
             else:
-                run.integer_program(solver, helped=False)
+                _run(run, method, formulation, solver)
         except KeyboardInterrupt:
             # Between two stages; within one the stage itself takes note of it.
             run.note_cut("design", "interrupted")
         return run.result()
+
+
+def _run(
+    run: Portfolio | SymbolPortfolio, method: str, formulation: str | None, solver: str
+) -> None:
+    """Run the stages of a method."""
+    run.everything()
+    if method != "integer-program":
+        run.run_stages(method, solver)
+    elif run.over:
+        pass
+    elif isinstance(run, Portfolio):
+        run.integer_program(formulation or "ip3", solver, helped=False)
+    else:
+        run.integer_program(solver, helped=False)
+
+
+def _kind(
+    problem: DesignProblem, method: str
+) -> type[Portfolio] | type[SymbolPortfolio] | type[NestedPortfolio]:
+    """The stages that are for a problem."""
+    if problem.nested:
+        if method != "auto":
+            raise UnsupportedError(
+                "A nested codebook has one method, 'auto'; leave method and formulation out."
+            )
+        return NestedPortfolio
+    return Portfolio if problem.n_symbols == 2 else SymbolPortfolio
 
 
 def _problem(n_classes: int | DesignProblem, **fields: Any) -> DesignProblem:
@@ -263,6 +302,16 @@ def _start(problem: DesignProblem, warm_start: Codebook | Design) -> Codebook:
 
 class Portfolio(StagedRun):
     """The stages of a design with two symbols."""
+
+    def go_on_from_atlas(self, solver: str) -> None:
+        """Do what a cell of the atlas leaves open: the distance, or how far columns are apart."""
+        if self.cell is not None and self.cell.is_settled:
+            self.balance()
+            return
+        if not self.over_time:
+            self.construct()
+        self.search_and_solve(solver)
+        self.polish()
 
     def polish(self) -> None:
         """Move columns apart where no distance was asked for, and balance them."""
@@ -351,18 +400,29 @@ class Portfolio(StagedRun):
                 separation="one-sided" if problem.separation == "one-sided" else "two-sided",
                 random_state=self.seed,
                 time_limit=seconds,
-                work_limit=_by_classes(
-                    CONSTRUCTION_WORK, MOST_CONSTRUCTION_WORK, problem.n_classes
-                ),
+                work_limit=self.effort
+                * _by_classes(CONSTRUCTION_WORK, MOST_CONSTRUCTION_WORK, problem.n_classes),
                 target_distance=None if target is None else int(target),
             )
             if codebook is None:
                 remarks.append("none applies")
             else:
-                kept = self.offer(codebook)
+                kept = self.offer(codebook) or self._offer_separated(codebook)
                 remarks.append(
                     f"{codebook.name}, {codebook.min_row_distance:g}{'' if kept else ', not kept'}"
                 )
+
+    def _offer_separated(self, codebook: Codebook) -> bool:
+        """Keep a codebook as good as that of the atlas if its columns stand further apart."""
+        if self.cell is None or self.codebook is None:
+            return False
+        if self.problem.violations(codebook) or codebook.n_columns < self.codebook.n_columns:
+            return False
+        better = (codebook.min_column_distance() or 0) > (self.codebook.min_column_distance() or 0)
+        if not better or self.problem.objective_of(codebook) != self.objective:
+            return False
+        self.codebook = codebook
+        return True
 
     def short_search(self) -> None:
         """Search, but leave most of the time to the integer program."""
@@ -371,7 +431,7 @@ class Portfolio(StagedRun):
         left = self.left()
         self.search(
             None if left is None else 0.4 * left,
-            _by_classes(SEARCH_WORK, MOST_SEARCH_WORK, self.problem.n_classes),
+            self.effort * _by_classes(SEARCH_WORK, MOST_SEARCH_WORK, self.problem.n_classes),
         )
 
     def search(self, seconds: float | None = None, work: float | None = None) -> None:
@@ -450,7 +510,8 @@ class Portfolio(StagedRun):
         if self.time_limit is not None:
             self.integer_program("ip3", solver)
         elif size <= MOST_PROGRAM_NONZEROS:
-            self.integer_program("ip3", solver, work_limit=int(PROGRAM_WORK / sqrt(size)))
+            work = self.effort * PROGRAM_WORK / sqrt(size)
+            self.integer_program("ip3", solver, work_limit=int(work))
         else:
             self.notes.append(
                 "The integer program is large and was not tried; a time limit (--time-limit "

@@ -26,7 +26,8 @@ from ecoc._checks import (
     listing,
 )
 from ecoc.bounds import Bound, BoundProblem, best_bound
-from ecoc.bounds.problem import SymbolBoundProblem, exact_targets
+from ecoc.bounds.nested import nested_bound
+from ecoc.bounds.problem import SymbolBoundProblem, exact_targets, first_prefix
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.codes import Codebook
 from ecoc.codes.codebook import Separation
@@ -40,9 +41,9 @@ from ecoc.codes.validation import check_symbols
 from ecoc.errors import InfeasibleError, InvalidInputError, UnsupportedError
 from ecoc.graphs import SEPARATIONS, ConflictGraph
 
-__all__ = ["OBJECTIVES", "DesignProblem"]
+__all__ = ["DesignProblem"]
 
-OBJECTIVES = ("max-min-distance", "target-distances")
+_OBJECTIVES = ("max-min-distance", "target-distances")
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,9 @@ class DesignProblem:
         The most groups that a column splits the classes into, q. With more than two, columns
         are alike up to renaming their symbols, the imbalance of a column is the difference of
         its largest and its smallest group, and there are no targets.
+    nested : bool, default=False
+        Maximise the sum of the least row distances of all prefixes of columns, from the
+        `first_prefix` on, so that columns can be added later or dropped.
 
     Examples
     --------
@@ -91,6 +95,7 @@ class DesignProblem:
     objective: str = "max-min-distance"
     target_distances: npt.ArrayLike | None = None
     n_symbols: int = 2
+    nested: bool = False
 
     def __post_init__(self) -> None:
         k = check_int("n_classes", self.n_classes, minimum=2)
@@ -98,7 +103,7 @@ class DesignProblem:
         if self.min_column_distance is not None:
             check_int("min_column_distance", self.min_column_distance, minimum=1, maximum=k)
         check_choice("separation", self.separation, SEPARATIONS)
-        check_choice("objective", self.objective, OBJECTIVES)
+        check_choice("objective", self.objective, _OBJECTIVES)
         if self.max_imbalance is not None:
             check_number("max_imbalance", self.max_imbalance, minimum=0, maximum=1)
         if self.class_sizes is not None:
@@ -117,6 +122,37 @@ class DesignProblem:
                 "Codebooks of more than two symbols are designed for the least row distance and "
                 "with columns separated up to renaming symbols (separation='two-sided')."
             )
+        self._check_nested()
+
+    def _check_nested(self) -> None:
+        if not isinstance(self.nested, bool | np.bool_):
+            raise InvalidInputError(f"nested must be True or False, not {self.nested!r}.")
+        object.__setattr__(self, "nested", bool(self.nested))
+        if not self.nested:
+            return
+        if not self.maximises:
+            raise UnsupportedError(
+                "Nested codebooks are designed for the least row distances of their prefixes, not "
+                "for target distances."
+            )
+        if self.separation == "literal":
+            raise UnsupportedError(
+                "The literal separation depends on the number of columns, which is another one for "
+                "each prefix of a nested codebook. Ask for 'two-sided' or 'one-sided'."
+            )
+        if self.n_symbols > 2 and (self.rho > 1 or self.max_imbalance is not None):
+            raise UnsupportedError(
+                "Nested codebooks of more than two symbols are designed without "
+                "min_column_distance and max_imbalance."
+            )
+
+    @property
+    def first_prefix(self) -> int:
+        """The fewest columns whose words are as many as the classes, ceil(log2 k) for two symbols.
+
+        The prefixes of a nested codebook count from here on.
+        """
+        return first_prefix(self.n_classes, self.n_symbols)
 
     @property
     def maximises(self) -> bool:
@@ -169,7 +205,11 @@ class DesignProblem:
         return SymbolBoundProblem(self.n_classes, self.n_columns, self.n_symbols)
 
     def theory(self) -> Bound:
-        """The best bound of coding theory on the least row distance, with its proof."""
+        """The best bound of coding theory on the objective, with its proof."""
+        if self.nested:
+            return nested_bound(
+                self.bound_problem if self.n_symbols == 2 else self.symbol_bound_problem
+            )
         if self.n_symbols > 2:
             return best_symbol_bound(self.symbol_bound_problem)
         return best_bound(self.bound_problem)
@@ -207,6 +247,10 @@ class DesignProblem:
 
     def objective_of(self, codebook: Codebook) -> Exact:
         """The objective of a codebook, recomputed from its matrix; exact."""
+        if self.nested:
+            reached = codebook.prefix_distances()
+            beyond = (self.n_columns - codebook.n_columns) * reached[-1]
+            return exact(reached[self.first_prefix - 1 :].sum() + beyond)
         if self.maximises:
             return exact(codebook.min_row_distance)
         distances = codebook.row_distances().tolist()
@@ -379,8 +423,10 @@ class DesignProblem:
         """The problem as plain data, for files."""
         targets = self.target_distances
         symbols = {"n_symbols": self.n_symbols} if self.n_symbols > 2 else {}
+        nested = {"nested": True} if self.nested else {}
         return {
             **symbols,
+            **nested,
             "n_classes": self.n_classes,
             "n_columns": self.n_columns,
             "min_column_distance": self.min_column_distance,
@@ -405,6 +451,8 @@ class DesignProblem:
         sizes = value.get("class_sizes")
         if sizes is not None and not isinstance(sizes, list):
             raise InvalidInputError("class_sizes must be a list.")
+        if not isinstance(value.get("nested", False), bool):
+            raise InvalidInputError("nested must be true or false.")
         targets = value.get("target_distances")
         if targets is not None and not (
             isinstance(targets, list)
@@ -421,7 +469,7 @@ class DesignProblem:
             "target_distances": targets.tobytes() if isinstance(targets, np.ndarray) else None,
             "class_sizes": self.class_sizes,
         }
-        return tuple(plain.values())
+        return tuple(plain.items())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, DesignProblem) and self._key == other._key

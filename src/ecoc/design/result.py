@@ -28,7 +28,9 @@ from ecoc.bounds import (
     check_bound,
     check_separation_bound,
     check_target_bound,
+    separation_bound,
 )
+from ecoc.bounds.checking.nested import check_nested_bound
 from ecoc.bounds.checking.symbols import check_symbol_bound
 from ecoc.codes import Codebook, Provenance
 from ecoc.codes.columns import columns_to_matrix
@@ -40,6 +42,7 @@ from ecoc.errors import InvalidCodebookError, InvalidInputError, SolverError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from ecoc.atlas import AtlasCell
     from ecoc.design.programs import Formulation
     from ecoc.design.solvers import SolverResult
 
@@ -144,6 +147,8 @@ class Certificate:
     @property
     def summary(self) -> str:
         """What stands behind the bound, in a few words."""
+        if self.kind == "theory" and self.facts["name"] == "nested":
+            return "bounds on the prefixes"
         if self.kind == "theory":
             return printable(f"{self.facts['name']} bound")
         if self.kind == "exhaustive":
@@ -171,6 +176,8 @@ class Certificate:
             return wrong
         if self.kind == "theory":
             return self._check_theory(problem)
+        if problem.nested:
+            return ["a bound on the prefixes of a codebook must be proved by theory"]
         if self.kind == "exhaustive":
             return self._check_exhaustive(problem, codebook)
         return []
@@ -221,6 +228,11 @@ class Certificate:
         bound = self._theory_bound()
         if isinstance(bound, str):
             return [bound]
+        if problem.nested:
+            symbols = problem.n_symbols > 2
+            return check_nested_bound(
+                problem.symbol_bound_problem if symbols else problem.bound_problem, bound
+            )
         if problem.n_symbols > 2:
             return check_symbol_bound(problem.symbol_bound_problem, bound)
         if problem.maximises:
@@ -359,6 +371,25 @@ class Stage:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class Prefix:
+    """The first columns of a nested codebook: their least row distance beside its bound.
+
+    Attributes
+    ----------
+    n_columns : int
+        How many columns there are.
+    distance : int
+        The least row distance of these columns.
+    bound : int or None
+        No codebook of so many columns has a larger one.
+    """
+
+    n_columns: int
+    distance: int
+    bound: int | None
+
+
 @dataclass(frozen=True, eq=False)
 class Design:
     """A codebook with what is known about it.
@@ -399,10 +430,85 @@ class Design:
     stages: tuple[Stage, ...] = field(default=(), repr=False)
     notes: tuple[str, ...] = ()
 
+    @classmethod
+    def from_cell(cls, cell: AtlasCell) -> Design:
+        """The design of a cell of the atlas: its codebook, and why no other is better.
+
+        Examples
+        --------
+        >>> from ecoc.atlas import get
+        >>> Design.from_cell(get(12, 11)).verdict
+        'OPTIMAL: minimum row distance 6 (averaging bound); columns 6 apart, at most 6 possible'
+        """
+        problem = DesignProblem(cell.n_classes, cell.n_columns, n_symbols=cell.n_symbols)
+        codebook, bound = cell.codebook, cell.bound_proof
+        proof = (
+            Certificate("exhaustive", cell.bound, {})
+            if bound is None
+            else Certificate.of_bound(bound)
+        )
+        separation = None
+        if cell.separation_bound is not None:
+            separation = Certificate.of_bound(
+                separation_bound(cell.n_classes, cell.n_columns, min_row_distance=cell.distance)
+            )
+        return cls(
+            problem,
+            codebook,
+            Status.OPTIMAL if cell.is_proved else Status.FEASIBLE,
+            problem.objective_of(codebook),
+            cell.bound,
+            proof,
+            separation_certificate=separation,
+        )
+
     @property
     def gap(self) -> float | None:
         """The difference of objective and bound as a share of the larger one; 0 if proved."""
         return relative_gap(self.objective, self.bound)
+
+    @property
+    def prefixes(self) -> tuple[Prefix, ...]:
+        """Each prefix of a nested codebook that counts, with its bound; else empty.
+
+        Examples
+        --------
+        >>> from ecoc.design import design_codebook
+        >>> design_codebook(4, 4, nested=True, random_state=0).prefixes
+        (Prefix(n_columns=2, distance=1, bound=1), Prefix(n_columns=3, distance=2, bound=2),
+         Prefix(n_columns=4, distance=2, bound=2))
+        """
+        if not self.problem.nested or self.codebook is None:
+            return ()
+        reached, first = self.codebook.prefix_distances(), self.problem.first_prefix
+        proofs = self.certificate.facts["proof"]["prefixes"] if self.certificate else []
+        bounds = {int(proof["n_columns"]): int(proof["value"]) for proof in proofs}
+        return tuple(
+            Prefix(length, int(reached[length - 1]), bounds.get(length))
+            for length in range(first, self.codebook.n_columns + 1)
+        )
+
+    @property
+    def prefix_table(self) -> str:
+        """The prefixes of a nested codebook as lines of text: columns, distance, bound.
+
+        Neighbouring prefixes with the same distance and bound share a line.
+        """
+        lines = [("columns", "distance", "bound")]
+        groups: list[list[Prefix]] = []
+        for prefix in self.prefixes:
+            if groups and (groups[-1][0].distance, groups[-1][0].bound) == (
+                prefix.distance,
+                prefix.bound,
+            ):
+                groups[-1].append(prefix)
+            else:
+                groups.append([prefix])
+        for group in groups:
+            first, last = group[0].n_columns, group[-1].n_columns
+            columns = str(first) if first == last else f"{first}-{last}"
+            lines.append((columns, str(group[0].distance), str(group[0].bound)))
+        return "\n".join(f"{a:>9}  {b:>8}  {c:>5}" for a, b, c in lines)
 
     @property
     def timings(self) -> dict[str, float]:
@@ -417,9 +523,14 @@ class Design:
             return f"{self.status.name}: {sentence}, bound {exact_text(self.bound)}"
         ground = f" ({self.certificate.summary})" if self.certificate else ""
         what = "minimum row distance" if self.problem.maximises else "sum of deviations"
+        if self.problem.nested:
+            what = "sum of the prefixes' row distances"
         if self.status is Status.OPTIMAL:
             return f"OPTIMAL: {what} {exact_text(self.objective)}{ground}{self._separation_text}"
         gap = f", gap {self.gap:.1%}" if self.gap is not None else ""
+        short = [prefix.bound - prefix.distance for prefix in self.prefixes if prefix.bound]
+        if short:
+            gap += f", no prefix more than {max(short)} below its bound"
         return (
             f"FEASIBLE: {what} {exact_text(self.objective)}, bound {exact_text(self.bound)}"
             f"{gap}{ground}{self._separation_text}"

@@ -15,6 +15,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 from ecoc._checks import Exact, counted, exact
+from ecoc.atlas import AtlasCell, packaged_atlas
 from ecoc.codes import Codebook
 from ecoc.design.problem import DesignProblem
 from ecoc.design.result import OUT_OF_WORK, Certificate, Design, Stage
@@ -42,6 +43,7 @@ class DesignRun:
     time_limit: float | None = None
     memory_limit: int | None = None
     progress: Callable[[ProgressPoint], object] | None = None
+    effort: float = 1.0
     codebook: Codebook | None = None
     objective: Exact | None = None
     certificate: Certificate | None = None
@@ -53,6 +55,7 @@ class DesignRun:
     cut: str | None = None
     out_of_work: bool = False
     judging_seconds: float = 0.0
+    cell: AtlasCell | None = None
     began: float = field(default_factory=time.monotonic)
     at: str = "design"
 
@@ -118,6 +121,24 @@ class DesignRun:
         self.codebook, self.objective = codebook, value
         self._note_progress()
         return True
+
+    def look_up(self) -> None:
+        """Begin with the codebook and the bound of the atlas, where the problem is plain."""
+        problem = self.problem
+        k, length, q = problem.n_classes, problem.n_columns, problem.n_symbols
+        if problem != DesignProblem(k, length, n_symbols=q):
+            return
+        cell = packaged_atlas().find(k, length, q)
+        if cell is None:
+            return
+        with self.stage("atlas") as remarks:
+            design = Design.from_cell(cell)
+            if design.certificate is not None:
+                self.tighten(design.certificate)
+            self.offer(design.codebook)
+            self.separation_certificate = design.separation_certificate
+            self.cell = cell
+            remarks.append(f"{cell.how}, {cell.distance}, of {cell.made.isoformat()}")
 
     def tighten(self, certificate: Certificate) -> None:
         """Keep a bound if it is better than the best."""
@@ -269,6 +290,12 @@ class StagedRun(DesignRun, ABC):
         """Run the stages of a method until the best codebook meets the bound."""
         if self.proved:
             return
+        # A codebook to start from may be better than what is in the atlas.
+        if method == "auto" and self.codebook is None:
+            self.look_up()
+        if self.cell is not None:
+            self.go_on_from_atlas(solver)
+            return
         # Both take a moment, whatever the limit: no time at all still gives a codebook.
         self.theory()
         if self.codebook is None:
@@ -277,14 +304,23 @@ class StagedRun(DesignRun, ABC):
             self.construct()
         if not self.over and method == "search":
             self.search()
-        if not self.over and method == "auto":
+        if method == "auto":
+            self.search_and_solve(solver)
+        self.polish()
+
+    def search_and_solve(self, solver: str) -> None:
+        """Search, then solve the integer program, until the best codebook meets the bound."""
+        if not self.over:
             self.short_search()
-        if not self.over and method == "auto":
+        if not self.over:
             if self.program_fits():
                 self.short_program(solver)
             else:
                 self.notes.append(_TOO_LARGE)
-        self.polish()
+
+    @abstractmethod
+    def go_on_from_atlas(self, solver: str) -> None:
+        """Do what a cell of the atlas leaves open."""
 
     @abstractmethod
     def everything(self) -> None:

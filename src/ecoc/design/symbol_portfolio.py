@@ -56,11 +56,20 @@ class SymbolPortfolio(StagedRun):
 
     def short_search(self) -> None:
         """Search, with no more work than is worth it."""
-        self.search(_SEARCH_WORK)
+        self.search(self.effort * _SEARCH_WORK)
 
     def short_program(self, solver: str) -> None:
         """Solve the integer program with what is known."""
         self.integer_program(solver)
+
+    def go_on_from_atlas(self, solver: str) -> None:
+        """Do what a cell of the atlas leaves open; columns are moved apart in any case."""
+        if self.cell is not None and self.cell.is_settled:
+            return
+        if not self.over:
+            self.construct()
+        self.search_and_solve(solver)
+        self.polish()
 
     def polish(self) -> None:
         """Move columns apart where no distance was asked for."""
@@ -147,7 +156,7 @@ class SymbolPortfolio(StagedRun):
                     target_distance=None if self.bound is None else int(self.bound),
                     random_state=self.seed,
                     time_limit=self._share_for_looking(),
-                    work_limit=_CONSTRUCTION_WORK,
+                    work_limit=self.effort * _CONSTRUCTION_WORK,
                 )
             else:
                 # A table needs neither time nor anything compiled.
@@ -207,6 +216,7 @@ class SymbolPortfolio(StagedRun):
 
         problem = self.problem
         names = ("highs", "scip") if solver == "both" else (solver,)
+        counts = helped and self.time_limit is None
         with self.stage("partitions") as said:
             built = self._program(helped=helped)
             first: Certificate | None = None
@@ -218,7 +228,7 @@ class SymbolPortfolio(StagedRun):
                     solver=name,
                     time_limit=self.left(),
                     memory_limit=self.memory_limit,
-                    work_limit=_PROGRAM_WORK if helped and self.time_limit is None else None,
+                    work_limit=int(self.effort * _PROGRAM_WORK) if counts else None,
                     start=start,
                     seed=self.seed,
                     progress=self.shifted(began),

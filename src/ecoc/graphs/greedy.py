@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import check_int
-from ecoc._numba import inline, njit
+from ecoc._numba import copy_to, inline, njit, read_only
 from ecoc._typing import Bools, Ints, Ints32
 from ecoc._workers import tethered
 from ecoc.graphs.conflict import MAX_GRAPH_BYTES, Adjacency, AnyGraph
@@ -40,7 +40,7 @@ class Arcs(NamedTuple):
 
 def index_arcs(adjacency: Adjacency, max_matrix_bytes: int = 1 << 30) -> Arcs:
     """Prepare the arcs of a graph for :func:`find_arc`."""
-    indptr, indices = adjacency
+    indptr, indices = read_only(adjacency[0]), read_only(adjacency[1])
     n_vertices = indptr.size - 1
     n_words = -(-n_vertices // 64)
     # The counts have 16 bits.
@@ -121,9 +121,9 @@ def append(store: Ints32, used: int, clique: Ints32) -> Ints32:
     """Write a clique, sorted, behind the used part of a store that grows as needed."""
     if used + clique.size > store.size:
         larger = np.empty(2 * store.size + clique.size, dtype=np.int32)
-        larger[:used] = store[:used]
+        copy_to(larger, store[:used])
         store = larger
-    store[used : used + clique.size] = np.sort(clique)
+    copy_to(store[used:], np.sort(clique))
     return store
 
 
@@ -300,7 +300,7 @@ def _extend(arcs: Arcs, indptr: Ints, members: Ints32) -> Cliques:
     longer: Ints32 = np.empty(max(1, 2 * members.size), dtype=np.int32)
     for c in range(indptr.size - 1):
         size = indptr[c + 1] - indptr[c]
-        clique[:size] = members[indptr[c] : indptr[c + 1]]
+        copy_to(clique, members[indptr[c] : indptr[c + 1]])
         n_candidates = _common_neighbours(arcs, clique[:size], candidates)
         for i in range(n_candidates):
             choices[i] = 0
@@ -338,7 +338,7 @@ def _common_neighbours(arcs: Arcs, clique: Ints32, common: Ints32) -> int:
         if arcs.indptr[v + 1] - arcs.indptr[v] < arcs.indptr[fewest + 1] - arcs.indptr[fewest]:
             fewest = v
     n_common = int(arcs.indptr[fewest + 1] - arcs.indptr[fewest])
-    common[:n_common] = arcs.indices[arcs.indptr[fewest] : arcs.indptr[fewest + 1]]
+    copy_to(common, arcs.indices[arcs.indptr[fewest] : arcs.indptr[fewest + 1]])
     for v in clique:
         if v == fewest:
             continue
@@ -356,18 +356,18 @@ def _needed(arcs: Arcs, indptr: Ints, members: Ints32, order: Ints) -> npt.NDArr
     """Tell which cliques stay when each in turn is dropped if the others cover its edges."""
     times = np.zeros(arcs.indices.size, dtype=np.int32)
     for c in range(indptr.size - 1):
-        _add(arcs, members[indptr[c] : indptr[c + 1]], times, 1)
+        _add(arcs, members[indptr[c] : indptr[c + 1]], times, np.int32(1))
     needed = np.ones(indptr.size - 1, dtype=np.bool_)
     for c in order:
         clique = members[indptr[c] : indptr[c + 1]]
         if _covered_twice(arcs, clique, times):
             needed[c] = False
-            _add(arcs, clique, times, -1)
+            _add(arcs, clique, times, np.int32(-1))
     return needed
 
 
 @njit
-def _add(arcs: Arcs, clique: Ints32, times: Ints32, amount: int) -> None:
+def _add(arcs: Arcs, clique: Ints32, times: Ints32, amount: np.int32) -> None:
     for i in range(clique.size):
         for j in range(i + 1, clique.size):
             times[find_arc(arcs, clique[i], clique[j])] += amount

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import RandomState, check_int, check_random_state, counted
-from ecoc._numba import njit
+from ecoc._numba import njit, read_only
 from ecoc._typing import Ints, Ints32
 from ecoc.graphs.conflict import MAX_GRAPH_BYTES, AnyGraph, ConflictGraph
 from ecoc.graphs.cover import CliqueCover
@@ -203,16 +203,19 @@ def _malformed(cover: CliqueCover, n_vertices: int) -> str | None:
 
 
 def _definition(graph: AnyGraph) -> _Definition:
-    none, none32, never = np.zeros(0, np.int64), np.zeros(0, np.int32), np.zeros(0, np.bool_)
+    none, never = read_only(np.zeros(0, np.int64)), np.zeros(0, np.bool_)
+    none32, nowhere = read_only(np.zeros(0, np.int32)), np.zeros(0, np.int32)
     if not isinstance(graph, ConflictGraph):
-        return _Definition(0, graph.indptr, graph.indices, none, none, none32, never)
-    columns = graph.to_columns()
+        indptr, indices = read_only(graph.indptr), read_only(graph.indices)
+        return _Definition(0, indptr, indices, none, none, nowhere, never)
+    columns = read_only(graph.to_columns())
     if graph.n_classes - 1 > _LOOKUP_BITS or graph.n_differences > 4 * columns.size:
         conflicting = np.isin(np.arange(65), graph.weights)
-        return _Definition(2, none, none32, columns, none, none32, conflicting)
+        return _Definition(2, none, none32, columns, none, nowhere, conflicting)
     vertex_of = np.full(1 << (graph.n_classes - 1), -1, dtype=np.int32)
     vertex_of[columns] = np.arange(columns.size)
-    return _Definition(1, none, none32, columns, graph.differences(), vertex_of, never)
+    differences = read_only(graph.differences())
+    return _Definition(1, none, none32, columns, differences, vertex_of, never)
 
 
 def _owners(cover: CliqueCover, n_vertices: int) -> tuple[Ints, Ints32]:

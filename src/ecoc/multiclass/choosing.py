@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ __all__ = [
     "choose_codebook",
     "class_limit",
     "is_linear",
+    "is_name",
 ]
 
 CODEBOOKS = ("auto", "optimal", "similarity", *STANDARD_CODES)
@@ -37,18 +38,30 @@ MAX_PAIRWISE_CLASSES = 40
 """With more classes than this, ``"auto"`` does not take one-vs-one: 780 columns are enough."""
 
 SYMBOL_SHARES = {"BaseDecisionTree": 1 / 3}
-"""How many symbols were best for a kind of learner, as a share of the number of classes.
+"""How many symbols were best for a kind of learner with many classes, as a share of these.
 
 Kinds go by the name of a class or an ancestor; what is not listed has two symbols. Trees:
 `benchmarks/which_symbols.py`, ten data sets of 6 to 100 classes, 20 columns. With eleven classes
-and fewer three or four symbols were 1.3 points better than two in the mean, with 50 and 100
-classes 16 and 25 were 29 and 15 points better.
+and fewer three symbols were 1.4 points better than two in the mean, with 50 and 100 classes 16 and
+25 were 28 and 16 points better.
+"""
+
+_FEW_CLASSES = 20
+"""Up to so many classes three symbols were as good as more or better (Soybean, King-Rook).
+
+Many randomised trees had no use for fewer than a third of the classes.
 """
 
 _FEWEST_SYMBOLS, _MOST_SYMBOLS = 3, 25
 
 _MOST_SYMBOL_CLASSES = 500
 """With more classes the design of a code of symbols would take longer than training."""
+
+_AUTOMATIC_EFFORT = 0.1
+"""The share of the usual work that the design of a code of several symbols may do by default.
+
+One distance more or less is not worth longer than columns take to train.
+"""
 
 _OF_SYMBOLS = ("auto", "optimal", "balanced-random", "digits")
 """The names of codebooks that come with any number of symbols."""
@@ -154,8 +167,12 @@ def choose_codebook(
     'optimal code, because SVC is not known to be a linear learner'
     >>> tree = DecisionTreeClassifier()
     >>> print(choose_codebook("auto", np.arange(12), estimator=tree).reason.partition(";")[0])
-    optimal code, 4 symbols, because 4 symbols were best for learners such as
+    optimal code, 3 symbols, because 3 symbols were best for learners such as
     DecisionTreeClassifier
+    >>> forest = DecisionTreeClassifier(max_features="sqrt")
+    >>> many = choose_codebook("auto", np.arange(6), estimator=forest, n_columns=100)
+    >>> many.codebook.n_columns, many.reason.partition(",")[0]
+    (100, 'optimal codes side by side')
     >>> capped = choose_codebook("auto", np.arange(30), estimator=tree, max_classes=10)
     >>> capped.codebook.n_symbols, capped.codebook.n_columns
     (10, 8)
@@ -171,7 +188,7 @@ def choose_codebook(
                 f"n_symbols must be at most max_classes, {max_classes}, not {n_symbols}: a column "
                 "can have a group for each symbol."
             )
-    if isinstance(codebook, str) and Path(codebook).suffix.lower() not in _FILE_SUFFIXES:
+    if is_name(codebook):
         check_choice("codebook", codebook, CODEBOOKS)
         choice = _named(
             codebook,
@@ -194,6 +211,11 @@ def choose_codebook(
     # Not an error: searches over codebooks and lengths meet codes that have but one length.
     note = f"n_columns is {n_columns}, but {_own_length(choice.codebook)}"
     return replace(choice, reason=f"{choice.reason}; {note}", length_note=note)
+
+
+def is_name(codebook: object) -> TypeGuard[str]:
+    """Whether a codebook is asked for by its name, and is neither given nor in a file."""
+    return isinstance(codebook, str) and Path(codebook).suffix.lower() not in _FILE_SUFFIXES
 
 
 def _check_groups(codebook: Codebook, max_classes: int | None) -> None:
@@ -362,6 +384,8 @@ def _best_symbols(estimator: object, k: int) -> int:
     share = next((SYMBOL_SHARES[name] for name in ancestors if name in SYMBOL_SHARES), None)
     if share is None or k > _MOST_SYMBOL_CLASSES or is_regressor(estimator):
         return 2
+    if k <= _FEW_CLASSES and not _is_randomised(estimator):
+        return _FEWEST_SYMBOLS
     return max(_FEWEST_SYMBOLS, min(_MOST_SYMBOLS, round(share * k)))
 
 
@@ -379,7 +403,11 @@ def _named(
     if k == 2:
         return Choice(make_code("one-vs-rest", 2), "two classes have only one column")
     if alphabet.n_symbols > 2:
-        return _of_symbols(name, k, alphabet, n_columns=n_columns, seed=seed, verbose=verbose)
+        # What a designer asks for by name has different columns.
+        repeats = name == "auto" and _is_randomised(estimator)
+        return _of_symbols(
+            name, k, alphabet, n_columns=n_columns, seed=seed, verbose=verbose, repeats=repeats
+        )
     reason = "asked for by name"
     if name == "auto":
         name, reason = _automatic(k, estimator, n_columns)
@@ -398,7 +426,14 @@ def _named(
 
 
 def _of_symbols(
-    name: str, k: int, alphabet: _Alphabet, *, n_columns: int | None, seed: int | None, verbose: int
+    name: str,
+    k: int,
+    alphabet: _Alphabet,
+    *,
+    n_columns: int | None,
+    seed: int | None,
+    verbose: int,
+    repeats: bool,
 ) -> Choice:
     q = alphabet.n_symbols
     because = f"{q} symbols" + (f", because {alphabet.reason}" if alphabet.reason else "")
@@ -414,8 +449,44 @@ def _of_symbols(
         length = min(wanted, most_balanced_columns(k, q))
         code = make_code(name, k, length, n_symbols=q, random_state=seed)
         return Choice(code, f"balanced-random code, {because}")
-    code, verdict = _optimal(k, wanted, seed, q, verbose=verbose)
+    if repeats and wanted > 2 * k:
+        code, verdict = _side_by_side(k, wanted, seed, q, verbose=verbose)
+        return Choice(code, f"optimal codes side by side, {because}; {verdict}")
+    # Who asks for it by name may wait for it.
+    effort = _AUTOMATIC_EFFORT if name == "auto" else 1.0
+    code, verdict = _optimal(k, wanted, seed, q, effort=effort, verbose=verbose)
     return Choice(code, f"optimal code, {because}; {verdict}")
+
+
+def _side_by_side(
+    k: int, n_columns: int, seed: int | None, n_symbols: int, *, verbose: int
+) -> tuple[Codebook, str]:
+    """Optimal codes of 2k columns, the last one shorter, which may have columns in common.
+
+    Few classes have few even columns: from some length on other columns would be uneven, and
+    those cost more than it costs to have an even one twice.
+    """
+    parts = []
+    for number, start in enumerate(range(0, n_columns, 2 * k)):
+        length = min(2 * k, n_columns - start)
+        part = (seed or 0) + number
+        parts.append(
+            _optimal(k, length, part, n_symbols, effort=_AUTOMATIC_EFFORT, verbose=verbose)
+        )
+    codes = [code for code, _ in parts]
+    whole = codes[0].concatenate(*codes[1:], allow_repeated_columns=True)
+    return whole, f"the first of {2 * k} columns: {parts[0][1]}"
+
+
+def _is_randomised(estimator: object) -> bool:
+    """Whether columns with the same groups are different learners, as the trees of a forest are."""
+    return any(
+        getattr(learner, "splitter", None) == "random"
+        or getattr(learner, "bootstrap", False) is True
+        or getattr(learner, "max_features", None) not in {None, 1.0}
+        for learner in _from_outside(estimator)
+        if hasattr(learner, "splitter") or hasattr(learner, "bootstrap")
+    )
 
 
 def _automatic(k: int, estimator: object, n_columns: int | None) -> tuple[str, str]:
@@ -444,10 +515,23 @@ def _most_columns(k: int) -> int:
 
 @lru_cache(maxsize=64)
 def _optimal(
-    k: int, n_columns: int, seed: int | None, n_symbols: int = 2, *, verbose: int = 0
+    k: int,
+    n_columns: int,
+    seed: int | None,
+    n_symbols: int = 2,
+    *,
+    effort: float = 1.0,
+    verbose: int = 0,
 ) -> tuple[Codebook, str]:
     # Cross-validation asks for the same code again and again.
-    design = design_codebook(k, n_columns, n_symbols=n_symbols, random_state=seed, verbose=verbose)
+    design = design_codebook(
+        k,
+        n_columns,
+        n_symbols=n_symbols,
+        effort=effort,
+        random_state=seed,
+        verbose=verbose,
+    )
     return _codebook_of(design), design.verdict
 
 

@@ -19,8 +19,9 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ecoc._checks import check_choice, check_int, check_seed, listing
 from ecoc._typing import Floats
+from ecoc.codes import Codebook
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass.choosing import choose_codebook
+from ecoc.multiclass.choosing import choose_codebook, is_name
 from ecoc.multiclass.columns import (
     CALIBRATIONS,
     ColumnTask,
@@ -49,7 +50,20 @@ from ecoc.multiclass.decoders.distances import hamming_margin
 from ecoc.multiclass.decoders.healing import SelfHealing
 from ecoc.multiclass.decoders.learned import Learned, softmax
 from ecoc.multiclass.decoders.names import decodes_symbols, make_decoder
-from ecoc.multiclass.decoders.probabilities import Coupling, Soft, normalise_rows
+from ecoc.multiclass.decoders.probabilities import (
+    Coupling,
+    Soft,
+    normalise_rows,
+    settle_ties,
+)
+from ecoc.multiclass.growth import (
+    check_extendable,
+    check_new_classes,
+    check_prefix,
+    codewords_by_answers,
+    least_sure_columns,
+    with_columns,
+)
 
 __all__ = ["ECOCClassifier", "SkopsFileMixin"]
 
@@ -190,6 +204,11 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         order, if not as in training. Probabilities are corrected for it, and the most
         probable class is predicted.
 
+    warm_start : bool, default=False
+        Keep the columns that are fitted when `fit` is called again, and train only new ones:
+        raise `n_columns` before, which adds columns to the codebook, or set a codebook whose
+        first columns are those that are fitted. The classes, and the data, are the same.
+
     Attributes
     ----------
     classes_ : array of shape (n_classes,)
@@ -207,6 +226,8 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
     absent_classes_, dropped_columns_ : tuple
         Classes of the codebook that the training data do not have, and the columns that
         were useless without them.
+    stale_columns_ : tuple of int
+        The columns that never saw a class that :meth:`add_classes` added; empty before.
     healed_columns_ : tuple of int
         The columns that ``decoding="self-healing"`` distrusted in the last batch that was
         predicted; empty if none. Other decoders do not set it.
@@ -238,6 +259,12 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
     OPTIMAL: minimum row distance 14 (averaging bound)
     """
 
+    classes_: npt.NDArray[Any]
+    codebook_: Codebook
+    codebook_reason_: str
+    estimators_: list[Any]
+    stale_columns_: tuple[int, ...]
+
     def __init__(  # noqa: PLR0917  # scikit-learn's estimators take theirs by position too
         self,
         estimator: Any = None,
@@ -257,6 +284,7 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         class_weight: Any = None,
         cost_matrix: Any = None,
         priors: Any = None,
+        warm_start: bool = False,
     ) -> None:
         self.estimator = estimator
         self.codebook = codebook
@@ -275,6 +303,7 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         self.class_weight = class_weight
         self.cost_matrix = cost_matrix
         self.priors = priors
+        self.warm_start = warm_start
 
     # -------------------------------------------------------------- training
 
@@ -291,15 +320,20 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
             ``sample_weight``; with metadata routing, all that the learner asks for.
         """
         self._check_parameters()
-        X = check_features(self, X, reset=True)
+        warm = self.warm_start and hasattr(self, "estimators_")
+        X = check_features(self, X, reset=not warm)
         labels = check_targets(X, y)
         params = routed_params(self, "fit", fit_params)
         check_weights(params.get("sample_weight"), len(labels))
         classes, targets = np.unique(labels, return_inverse=True)
         self._settle_decision(classes, targets, params.get("sample_weight"))
         params = self._weighted(params, classes, targets)
-        task = self._start(classes, params, data=(X, targets))
-        self.estimators_ = fit_columns(task, X, targets, n_jobs=self.n_jobs, verbose=self.verbose)
+        fitted = self.estimators_ if warm else []
+        task = self._start(classes, params, data=(X, targets), warm=warm)
+        new = task.part(range(len(fitted), task.matrix.shape[1])) if fitted else task
+        if new.matrix.shape[1]:
+            trained = fit_columns(new, X, targets, n_jobs=self.n_jobs, verbose=self.verbose)
+            self.estimators_ = [*fitted, *trained]
         method = self._score_method()
         self.decoder_ = trained_decoder(
             make_decoder(self.decoding, self.codebook_, method),
@@ -367,6 +401,85 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         update_columns(task, self.estimators_, X, targets)
         return self
 
+    def add_classes(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        retrain: int = 0,
+    ) -> ECOCClassifier:
+        """Add classes that the model does not know, and keep its columns as they are trained.
+
+        A column that has seen no sample of a class still answers something on it. A new class
+        gets the codeword that the columns answer most, other than those of all others. Columns
+        that are trained again learn the new classes, and take their codewords further from
+        others; those go first that answer least clearly on the new classes.
+
+        Parameters
+        ----------
+        X, y
+            Samples of the new classes, and of all others where columns are trained again.
+        retrain : int, default=0
+            How many columns to train again on these samples; with all of them the new codewords
+            are those of :func:`ecoc.extend_codebook`.
+
+        Returns
+        -------
+        ECOCClassifier
+            Itself. `stale_columns_` are the columns that never saw a new class.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from sklearn.svm import SVC
+        >>> X, y = load_digits(return_X_y=True)
+        >>> known = y < 8
+        >>> model = ECOCClassifier(SVC(), n_columns=12).fit(X[known], y[known])
+        >>> model = model.add_classes(X, y, retrain=6)
+        >>> len(model.classes_), len(model.stale_columns_)
+        (10, 6)
+        """
+        check_is_fitted(self)
+        self._check_parameters()
+        X = check_features(self, X, reset=False)
+        labels = check_targets(X, y)
+        new, classes = check_new_classes(self.classes_, labels)
+        if self.decoder_.needs != "nothing" or not (self.cost_matrix is self.priors is None):
+            raise InvalidInputError(
+                "Decoders that learn, cost_matrix and priors know the classes there were; fit "
+                "again with the codebook of ecoc.extend_codebook."
+            )
+        n_columns = self.codebook_.n_columns
+        check_int("retrain", retrain, minimum=0, maximum=n_columns)
+        absent = np.setdiff1d(classes, labels)
+        if retrain and len(absent):
+            raise InvalidInputError(
+                f"Columns that are trained again need samples of all classes; y has none of "
+                f"{listing(absent.tolist())}. With retrain=0 samples of the new classes are enough."
+            )
+        if self.reject_below is not None and self.reject_label in classes.tolist():
+            raise InvalidInputError(
+                f"reject_label must not be a class; {self.reject_label!r} is one."
+            )
+        check_extendable(self.codebook_)
+        signs = np.sign(np.nan_to_num(self._scores(X, self._score_method())))
+        answers = np.stack([signs[labels == label].mean(axis=0) for label in new])
+        retrained = least_sure_columns(answers, retrain)
+        extended = codewords_by_answers(self.codebook_, answers, retrained, seed=self._seed_)
+        order = np.argsort(np.concatenate([self.classes_, new]), kind="stable")
+        self.classes_ = classes
+        self.codebook_ = replace(extended, labels=None, matrix=extended.matrix[order])
+        self.codebook_reason_ = f"{self.codebook_reason_}; with rows for {listing(new.tolist())}"
+        if retrained:
+            targets = np.searchsorted(classes, labels)
+            task = self._task(self._weighted({}, classes, targets)).part(retrained)
+            trained = fit_columns(task, X, targets, n_jobs=self.n_jobs, verbose=self.verbose)
+            for column, learner in zip(retrained, trained, strict=True):
+                self.estimators_[column] = learner
+        stale = set(getattr(self, "stale_columns_", ())) | set(range(n_columns))
+        self.stale_columns_ = tuple(sorted(stale - set(retrained)))
+        return self
+
     @property
     def _learner(self) -> Any:
         """The learner that is meant."""
@@ -427,6 +540,8 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         classes: npt.NDArray[Any],
         params: Mapping[str, Any],
         data: tuple[Any, npt.NDArray[np.intp]] | None,
+        *,
+        warm: bool = False,
     ) -> ColumnTask:
         """Choose the codebook for the classes, and say what training needs."""
         if len(classes) < 2:
@@ -437,21 +552,30 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
             raise InvalidInputError(
                 f"reject_label must not be a class; {self.reject_label!r} is one."
             )
-        self._seed_ = check_seed(self.random_state)
+        if not warm:
+            self._seed_ = check_seed(self.random_state)
+            self.stale_columns_ = ()
         # What is automatic keeps to what the decoder that was asked for can do.
         automatic = self.n_symbols is None and isinstance(self.codebook, str)
         binary = automatic and self.max_classes is None and not decodes_symbols(self.decoding)
-        choice = choose_codebook(
-            self.codebook,
-            classes,
-            estimator=self._learner,
-            n_columns=self.n_columns,
-            n_symbols=2 if binary else self.n_symbols,
-            max_classes=self.max_classes,
-            random_state=self._seed_,
-            data=data,
-            verbose=self.verbose,
-        )
+        if warm and is_name(self.codebook):
+            self._check_same(classes)
+            choice = with_columns(self.codebook_, self.n_columns, seed=self._seed_)
+        else:
+            choice = choose_codebook(
+                self.codebook,
+                classes,
+                estimator=self._learner,
+                n_columns=self.n_columns,
+                n_symbols=2 if binary else self.n_symbols,
+                max_classes=self.max_classes,
+                random_state=self._seed_,
+                data=data,
+                verbose=self.verbose,
+            )
+        if warm:
+            self._check_same(classes)
+            check_prefix(choice.codebook, self.codebook_)
         choice.report()
         self.classes_ = classes
         self.codebook_ = choice.codebook
@@ -461,6 +585,13 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         check_symbol_learner(self._learner, self.codebook_)
         check_pairwise(self._learner, self.codebook_, self._unfitted_decoder())
         return self._task(params)
+
+    def _check_same(self, classes: npt.NDArray[Any]) -> None:
+        if not np.array_equal(classes, self.classes_):
+            raise InvalidInputError(
+                f"With warm_start=True y must have the classes that are fitted, "
+                f"{listing(self.classes_.tolist())}. add_classes adds others."
+            )
 
     def _unfitted_decoder(self) -> Decoder:
         """The decoder that is meant, before anything is trained."""
@@ -570,8 +701,14 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         # Without probabilities of its own a column is believed by the logistic function.
         logistic = method == "decision_function"
         if self.probabilities == "normalised":
-            return normalise_rows(Soft(logistic)(scores, matrix))
-        return Coupling(logistic)(scores, matrix)
+            result = normalise_rows(Soft(logistic)(scores, matrix))
+        else:
+            result = Coupling(logistic)(scores, matrix)
+        # Where the same scores decide, what ties falls to the class that is predicted.
+        without_ties = self.decoder_.whole_batch or isinstance(self.decoder_, Coupling)
+        if method == self._score_method() and not without_ties:
+            settle_ties(result, self.decoder_(scores, matrix).argmax(axis=1))
+        return result
 
     def margin(
         self,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -89,6 +89,8 @@ class ColumnTask:
         Seeds every random_state of the learner that is None, differently in each column.
     n_symbols : int
         The number of symbols of the codebook.
+    numbers : tuple of int, optional
+        The numbers of the columns in the whole codebook, where the matrix has some of them.
     """
 
     estimator: Any
@@ -98,10 +100,21 @@ class ColumnTask:
     calibration: str | None = None
     seed: int | None = None
     n_symbols: int = 2
+    numbers: tuple[int, ...] | None = None
+
+    def part(self, columns: Sequence[int]) -> ColumnTask:
+        """The same for some of the columns, which keep their names and seeds."""
+        chosen = list(columns)
+        return replace(self, matrix=self.matrix[:, chosen], numbers=tuple(chosen))
+
+    def number(self, column: int) -> int:
+        """The number of a column in the whole codebook."""
+        return column if self.numbers is None else self.numbers[column]
 
     def name(self, column: int) -> str:
         """The name of a column, for messages."""
-        return describe_column(column, self.matrix[:, column], self.classes, self.n_symbols)
+        entries = self.matrix[:, column]
+        return describe_column(self.number(column), entries, self.classes, self.n_symbols)
 
     @property
     def groups(self) -> list[Ints] | None:
@@ -136,7 +149,7 @@ class ColumnTask:
         """A learner for a column, not fitted."""
         learner = clone(self.estimator)
         if self.seed is not None:
-            _seed_learner(learner, np.random.default_rng([self.seed, column]))
+            _seed_learner(learner, np.random.default_rng([self.seed, self.number(column)]))
         return learner
 
 

@@ -352,6 +352,7 @@ def design_page(design: Design) -> str:
         f"<p><strong>{escape(design.verdict)}</strong></p>",
         f"<p>Not verified: {escape(doubt)}</p>" if doubt else "",
         f"<ul>{notes}</ul>" if notes else "",
+        f"<pre>{escape(design.prefix_table)}</pre>" if design.prefixes else "",
         *_codebook_parts(design.codebook),
         f"<h2>What was wanted</h2>\n{facts_table(wanted)}",
         f"<h2>What stands behind the bound</h2>\n{facts_table(proof)}" if proof else "",

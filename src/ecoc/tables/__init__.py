@@ -8,7 +8,7 @@ from ecoc.tables.features import Feature
 from ecoc.tables.fitting import HeldOut, TableFit, fit_table
 from ecoc.tables.learners import LEARNERS, installed_learners, make_learner
 from ecoc.tables.model import Predictions, TableModel
-from ecoc.tables.reading import Table, read_table
+from ecoc.tables.reading import Table, parse_table, read_table, record_table
 
 __all__ = [
     "LEARNERS",
@@ -21,5 +21,7 @@ __all__ = [
     "fit_table",
     "installed_learners",
     "make_learner",
+    "parse_table",
     "read_table",
+    "record_table",
 ]

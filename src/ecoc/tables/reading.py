@@ -7,7 +7,7 @@ import difflib
 import io
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isnan
@@ -17,7 +17,7 @@ from ecoc._checks import check_choice, counted, listing, require
 from ecoc._files import gunzip, read_bytes, source_name
 from ecoc.errors import FileFormatError, InvalidInputError
 
-__all__ = ["Table", "as_table", "is_number", "read_table"]
+__all__ = ["Table", "as_table", "is_number", "parse_table", "read_table", "record_table"]
 
 MAX_TABLE_BYTES = 1 << 32
 """The largest table that is read, 4 GiB."""
@@ -178,9 +178,59 @@ def read_table(
             ".xlsx."
         )
     data = _unpacked(read_bytes(source, max_bytes=MAX_TABLE_BYTES), source)
-    text, notes = _decoded(data, source_name(source), encoding)
-    table = _parse(text, source_name(source), separator, notes)
+    return parse_table(
+        data, source_name(source), separator=separator, encoding=encoding, decimal=decimal
+    )
+
+
+def parse_table(
+    data: bytes,
+    source: str,
+    *,
+    separator: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+) -> Table:
+    r"""Read a table from the bytes of a CSV file.
+
+    Parameters
+    ----------
+    data : bytes
+        What the file has.
+    source : str
+        What it is called in messages.
+    separator, encoding, decimal
+        As for :func:`read_table`.
+
+    Examples
+    --------
+    >>> parse_table(b"legs,kind\n4,dog", "the upload").rows
+    (('4', 'dog'),)
+    """
+    text, notes = _decoded(data, source, encoding)
+    table = _parse(text, source, separator, notes)
     return table if decimal == "." else _with_points(table, asked=decimal == ",")
+
+
+def record_table(records: Sequence[Mapping[str, object]], source: str) -> Table:
+    """A table of records, which need not all have the same names.
+
+    Parameters
+    ----------
+    records : sequence of mappings
+        The value of each column, by its name; None is missing.
+    source : str
+        What the table is called in messages.
+
+    Examples
+    --------
+    >>> record_table([{"legs": 4, "kind": "dog"}, {"kind": "snake"}], "the request").rows
+    (('4', 'dog'), ('', 'snake'))
+    """
+    names = list(dict.fromkeys(name for record in records for name in record))
+    columns = [_texts([record.get(name) for record in records]) for name in names]
+    rows = list(zip(*columns, strict=True))
+    return _checked(names, rows, range(1, len(rows) + 1), source)
 
 
 # ---------------------------------------------------------------------- bytes

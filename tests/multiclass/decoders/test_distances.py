@@ -16,6 +16,7 @@ from ecoc.multiclass.decoders import (
     Votes,
     hamming_margin,
 )
+from ecoc.multiclass.decoders.distances import certain_margin
 
 
 def loops(matrix, scores, term):
@@ -159,6 +160,56 @@ def test_margins_against_every_change_of_answers(case, data):
     found = hamming_margin(scores, code.matrix, rows)
     for margin, sample, row in zip(found, np.sign(scores), rows, strict=True):
         assert margin == brute_force(sample, code.matrix, row)
+
+
+def certain_brute_force(answers, symbols, agree, row):
+    """Let ever more answers change, and the erased ones be anything, until the lead is lost."""
+    present = [c for c, answer in enumerate(answers) if answer is not None]
+    erased = [c for c, answer in enumerate(answers) if answer is None]
+    for size in range(len(present) + 1):
+        for changed in combinations(present, size):
+            free = [*changed, *erased]
+            for said in product(symbols, repeat=len(free)):
+                other = list(answers)
+                for column, answer in zip(free, said, strict=True):
+                    other[column] = answer
+                agreement = agree(other)
+                if any(agreement[row] <= a for i, a in enumerate(agreement) if i != row):
+                    return size - 1
+    raise AssertionError("two rows of a codebook differ in some column")
+
+
+@given(case=decodings(max_samples=2, codes=codebooks(4, 5)), data=st.data())
+def test_certain_margins_whatever_the_erased_columns_say(case, data):
+    code, scores = case
+    erased = data.draw(st.sets(st.integers(0, code.n_columns - 1), max_size=code.n_columns - 1))
+    scores[:, list(erased)] = np.nan
+    rows = [data.draw(st.integers(0, code.n_classes - 1)) for _ in scores]
+    found = certain_margin(scores, code.matrix, rows)
+    for margin, sample, row in zip(found, np.sign(scores), rows, strict=True):
+        answers = [None if np.isnan(sign) else sign for sign in sample]
+        expected = certain_brute_force(
+            answers, (-1.0, 1.0), lambda other: code.matrix @ np.array(other), row
+        )
+        assert margin == expected
+
+
+@given(case=symbol_decodings(max_samples=2, codes=symbol_codebooks(4, 2)), data=st.data())
+def test_certain_margins_of_symbols(case, data):
+    code, scores = case
+    erased = data.draw(st.sets(st.integers(0, code.n_columns - 1), max_size=code.n_columns - 1))
+    scores[:, list(erased), 0] = np.nan
+    rows = [data.draw(st.integers(0, code.n_classes - 1)) for _ in scores]
+    found = certain_margin(scores, code.matrix, rows)
+    for margin, sample, row in zip(found, scores, rows, strict=True):
+        answers = [None if np.isnan(part).any() else int(part.argmax()) for part in sample]
+        expected = certain_brute_force(
+            answers,
+            range(code.n_symbols),
+            lambda other: (code.matrix == np.array(other)).sum(axis=1),
+            row,
+        )
+        assert margin == expected
 
 
 @given(binary_codebooks())

@@ -29,7 +29,7 @@ from ecoc.design.programs.rows import (
     max_min,
 )
 from ecoc.design.programs.sizes import check_size, parity_pays
-from ecoc.errors import InvalidInputError, TooLargeError
+from ecoc.errors import InvalidInputError, TooLargeError, UnsupportedError
 from ecoc.graphs import CliqueCover
 
 __all__ = ["Formulation", "build_ip1", "build_ip2", "build_ip3", "build_program"]
@@ -354,6 +354,11 @@ def build_program(
     >>> build_program(DesignProblem(8, 16, min_column_distance=2)).program
     <LinearProgram: max, 130 variables, 590 rows, 8,446 non-zeros>
     """
+    if problem.nested:
+        raise UnsupportedError(
+            "The integer programs choose a set of columns and know no order of them; leave nested "
+            "out."
+        )
     candidates, graph = problem.candidates.to_array(), problem.graph
     options = ProgramOptions(
         targets=problem.target_distances,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._numba import njit
+from ecoc._numba import copy_to, njit
 from ecoc._typing import Floats, Ints
 
 __all__ = ["couple_symbols"]
@@ -60,7 +60,6 @@ def couple_symbols(
     n_classes = places.shape[0]
     n, n_places = said.shape
     result = np.empty((n, n_classes), dtype=said.dtype)
-    totals = said.sum(axis=1) + doubt * n_classes
     p = np.full((n_classes, _LANES), 1 / n_classes, dtype=said.dtype)
     first, second, gain = p.copy(), p.copy(), p.copy()
     heard = np.ones((n_places, _LANES), dtype=said.dtype)
@@ -85,9 +84,10 @@ def couple_symbols(
                 left -= 1
             sample[lane] = -1
             if following < n:
-                sample[lane], steps[lane], total[lane] = following, -2, totals[following]
+                sample[lane], steps[lane] = following, -2
+                total[lane] = said[following].sum() + doubt * n_classes
                 reach[lane], gap[lane] = _LONGEST_LEAP, np.inf
-                heard[:, lane] = said[following]
+                copy_to(heard[:, lane], said[following])
                 following += 1
             # It begins with the second step of this round.
             p[:, lane] = 1 / n_classes

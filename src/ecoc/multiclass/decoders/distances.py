@@ -31,6 +31,7 @@ __all__ = [
     "LossBased",
     "LossWeighted",
     "Votes",
+    "certain_margin",
     "hamming_margin",
 ]
 
@@ -398,18 +399,59 @@ def hamming_margin(
     >>> hamming_margin([[1, 1, 1, 1, 1], [1, 1, 1, 1, -1], [1, 1, 1, -1, -1]], code, [0, 0, 0])
     array([2, 1, 0])
     """
+    return np.maximum(_margins(scores, matrix, predicted, erased_against=False), 0)
+
+
+def certain_margin(
+    scores: npt.ArrayLike, matrix: npt.ArrayLike, predicted: npt.ArrayLike
+) -> npt.NDArray[np.int64]:
+    """How many wrong answers a decision survives whatever the erased columns would have said.
+
+    Parameters
+    ----------
+    scores, matrix, predicted
+        As for :func:`hamming_margin`.
+
+    Returns
+    -------
+    array of int of shape (n_samples,)
+        The largest number t such that, whichever t of the answers are wrong, Hamming decoding
+        of *all* columns gives the predicted class; -1 where the erased columns alone could
+        change it, or Hamming decoding does not prefer it to begin with. Without erasures it is
+        the margin of Hamming decoding, but for the -1.
+
+    Examples
+    --------
+    >>> code = [[1, 1, 1, 1, 1], [-1, -1, -1, -1, -1]]
+    >>> lost = float("nan")
+    >>> certain_margin([[1, 1, 1, 1, lost], [1, 1, 1, -1, lost]], code, [0, 0])
+    array([1, 0])
+    >>> certain_margin([[1, 1, lost, lost, lost]], code, [0])
+    array([-1])
+    """
+    return _margins(scores, matrix, predicted, erased_against=True)
+
+
+def _margins(
+    scores: npt.ArrayLike, matrix: npt.ArrayLike, predicted: npt.ArrayLike, *, erased_against: bool
+) -> npt.NDArray[np.int64]:
+    """Margins with -1 for no lead; erased columns say nothing, or are against every decision."""
     values, code = as_scores(scores, matrix)
     rows = np.asarray(predicted, dtype=np.intp)
     if values.ndim == 3:
-        return _symbol_margins(values, code, rows)
+        return _symbol_margins(values, code, rows, erased_against=erased_against)
     margins = np.zeros(len(values), dtype=np.int64)
     for row in np.unique(rows):
         members = np.flatnonzero(rows == row)
-        margins[members] = _margin_of(values[members], code, int(row))
+        margins[members] = _margin_of(
+            values[members], code, int(row), erased_against=erased_against
+        )
     return margins
 
 
-def _margin_of(scores: Floats, code: Floats, row: int) -> npt.NDArray[np.int64]:
+def _margin_of(
+    scores: Floats, code: Floats, row: int, *, erased_against: bool
+) -> npt.NDArray[np.int64]:
     """The margins of samples that were given the same class."""
     gaps = code[row] - np.delete(code, row, axis=0)
     present = ~np.isnan(scores)
@@ -420,6 +462,8 @@ def _margin_of(scores: Floats, code: Floats, row: int) -> npt.NDArray[np.int64]:
     # the predicted class: 2 where the codewords differ, 1 where one of them is 0, and half
     # of that from a column that stands on neither side.
     lead = signs @ gaps.T / 2
+    if erased_against:
+        lead -= (~present).astype(float) @ np.abs(gaps).T / 2
     takes_two = plus @ (gaps == 2).T + minus @ (gaps == -2).T
     takes_one = plus @ (gaps == 1).T + minus @ (gaps == -1).T + undecided @ (np.abs(gaps) == 2).T
     after_two = np.maximum(lead - 2 * takes_two, 0)
@@ -430,11 +474,15 @@ def _margin_of(scores: Floats, code: Floats, row: int) -> npt.NDArray[np.int64]:
         + np.ceil(2 * after_one)
     )
     fewest: npt.NDArray[np.int64] = needed.min(axis=1).astype(np.int64)
-    return np.maximum(fewest - 1, 0)
+    return np.maximum(fewest - 1, -1)
 
 
 def _symbol_margins(
-    probabilities: Floats, code: Floats, rows: npt.NDArray[np.intp]
+    probabilities: Floats,
+    code: Floats,
+    rows: npt.NDArray[np.intp],
+    *,
+    erased_against: bool,
 ) -> npt.NDArray[np.int64]:
     """The margins of samples whose columns answer symbols.
 
@@ -443,11 +491,17 @@ def _symbol_margins(
     large, and the fewest that end it are half of it.
     """
     answers = symbol_answers(np.nan_to_num(probabilities))
-    answers[erasures(probabilities)] = 0
+    erased = erasures(probabilities)
+    answers[erased] = 0
     agreement = symbol_sums(answers, code)
     places = np.arange(len(agreement)), rows
     own = agreement[places]
+    if erased_against:
+        # A rival gains where it has another symbol than the predicted class.
+        for column in np.flatnonzero(erased.any(axis=0)):
+            differs = code[:, column] != code[rows, column][:, None]
+            agreement += erased[:, [column]] & differs
     agreement[places] = -np.inf
     lead = own - agreement.max(axis=1)
-    margins: npt.NDArray[np.int64] = np.maximum(np.ceil(lead / 2) - 1, 0).astype(np.int64)
+    margins: npt.NDArray[np.int64] = np.maximum(np.ceil(lead / 2) - 1, -1).astype(np.int64)
     return margins

@@ -21,6 +21,7 @@ __all__ = [
     "couple",
     "coupling_loss",
     "normalise_rows",
+    "settle_ties",
     "smoothed",
 ]
 
@@ -44,6 +45,9 @@ column of doubt lowers the log loss of trees, naive Bayes and nearest neighbours
 accuracy as it is; a whole column is a little better for trees and worse for boosting, whose columns
 doubt enough.
 """
+
+_TIE = 1e-8
+"""Probabilities that differ by less are equal but for rounding, and for where coupling stops."""
 
 _SHARPNESS = 2.0
 """What logarithms of coupled probabilities are multiplied by where all columns agree."""
@@ -325,6 +329,34 @@ def normalise_rows(values: npt.ArrayLike) -> Floats:
     return np.where(sums > 0, rows / np.where(sums > 0, sums, 1), 1 / rows.shape[1])
 
 
+def settle_ties(p: Floats, rows: npt.NDArray[np.intp]) -> None:
+    """Let the class that was decided for be the most probable where only rounding says otherwise.
+
+    Parameters
+    ----------
+    p : array of shape (n_samples, n_classes)
+        Probabilities, changed in place.
+    rows : array of int of shape (n_samples,)
+        The class that was decided for.
+
+    Examples
+    --------
+    >>> p = np.array([[0.4 + 1e-12, 0.4 - 1e-12, 0.2], [0.5, 0.3, 0.2]])
+    >>> settle_ties(p, np.array([1, 1]))
+    >>> p.argmax(axis=1)
+    array([1, 0])
+    """
+    samples = np.arange(len(p))
+    most = p.argmax(axis=1)
+    gaps = p[samples, most] - p[samples, rows]
+    tied = np.flatnonzero((gaps < _TIE) & (most != rows))
+    largest = p[tied, most[tied]]
+    p[tied, most[tied]] = p[tied, rows[tied]]
+    # Below it by the last digit, so that no other is as large.
+    p[tied] = np.minimum(p[tied], np.nextafter(largest, 0)[:, None])
+    p[tied, rows[tied]] = largest
+
+
 class _Model(ABC):
     """A model of columns by class probabilities, for a batch of samples; r is what they say."""
 
@@ -441,7 +473,8 @@ class _Symbols(_Model):
     @property
     def places(self) -> Ints:
         """Where the symbol of each class and column stands."""
-        return np.nonzero(self.groups)[1].reshape(self.n_classes, -1)
+        places = np.nonzero(self.groups)[1].reshape(self.n_classes, -1)
+        return np.ascontiguousarray(places)
 
     def solve(self, r: Floats, max_iter: int, tolerance: float) -> Floats:
         from ecoc.multiclass.decoders._coupling import couple_symbols

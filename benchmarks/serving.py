@@ -1,0 +1,624 @@
+"""Predictions from workers that die, lag behind or lie, and a simulation of more of them.
+
+    python benchmarks/serving.py            # about 6 minutes on two idle cores
+    python benchmarks/serving.py --simulation-only
+    python benchmarks/serving.py --smoke    # seconds, workers in this process, no kill
+
+RBF SVMs on the digits of scikit-learn (half for training) are the columns of every code, spread
+over four worker processes on the loopback interface. Four callers send a stream of 1,000 batches
+of 10 rows, one after the other, and one fault is injected:
+
+    killed       a worker gets SIGKILL after 300 batches, and does not come back
+    frozen       a worker gets SIGSTOP after 300 batches: it is silent, as a lost machine is, and
+                 Dask gives it up after 10 s (its default is 5 minutes)
+    stragglers   20 % of the answers come late: the deadline and an exponential time of the same
+                 mean later, about ten times as late as usual
+    wrong        a worker gives the opposite of its answers from batch 100 on
+
+The deadline is five times the median without faults, and no less than 100 ms. "Waiting for all"
+is the same server without a deadline, which places the columns of a lost worker on others;
+"waiting for a restart" is one that waits for a new process in its place. "plain" is the SVM of
+scikit-learn on every worker: each batch goes to several of them, the first answer counts; equal
+work is measured, not counted.
+
+The simulation draws the latencies of every worker for a million requests from two published
+tails, with codes of one column for each worker (two for ten workers) whose answers are wrong in
+10 % of the cases; of each size the first 50,000 requests are decoded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+from sklearn.svm import SVC
+
+from ecoc._checks import require
+from ecoc.codes import Codebook
+from ecoc.design import design_codebook
+from ecoc.multiclass import ECOCClassifier
+from ecoc.serving import ColumnServer
+from ecoc.serving.cluster import ColumnHost, DaskWorkers
+
+N_WORKERS, N_CALLERS, BATCH_ROWS = 4, 4, 10
+LATE_SHARE = 0.2
+KILL_AT, LIE_AT = 0.3, 0.1
+FAULTS = ("none", "killed", "stragglers", "wrong")
+SIGNALS = {"killed": signal.SIGKILL, "frozen": signal.SIGSTOP}
+
+
+# ------------------------------------------------------------------ the cluster
+
+
+@dataclass
+class Faults:
+    """What goes wrong between workers and server."""
+
+    late_seconds: float = 0.0
+    liar: str | None = None
+    rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def seconds(self) -> float:
+        """How long the next answer is held back."""
+        with self.lock:
+            late = self.rng.random() < LATE_SHARE
+            return self.late_seconds * (1 + self.rng.exponential()) if late else 0.0
+
+
+class FaultyWorkers(DaskWorkers):
+    """Workers whose answers are held back, or turned round, on their way."""
+
+    faults: Faults
+
+    def ask(self, worker: str, X: Any, columns: Any) -> Future[Any]:  # noqa: N803
+        """The scores of columns, when they are let through."""
+        began, held = time.monotonic(), self.faults.seconds()
+        outer: Future[Any] = Future()
+
+        def deliver(inner: Future[Any]) -> None:
+            if outer.done():
+                return
+            if inner.cancelled():
+                outer.cancel()
+                outer.set_running_or_notify_cancel()
+            elif (error := inner.exception()) is not None:
+                outer.set_exception(error)
+            else:
+                scores = inner.result()
+                outer.set_result(-scores if worker == self.faults.liar else scores)
+
+        def came(inner: Future[Any]) -> None:
+            left = held - (time.monotonic() - began)
+            if left <= 0 or inner.cancelled():
+                deliver(inner)
+            else:
+                loop = self._client.loop.asyncio_loop
+                loop.call_soon_threadsafe(loop.call_later, left, deliver, inner)
+
+        super().ask(worker, X, columns).add_done_callback(came)
+        return outer
+
+
+class FaultyServer(ColumnServer):
+    """A server on such workers."""
+
+    def __init__(self, model: Any, client: Any, faults: Faults, *, restart: bool = False) -> None:
+        self.faults, self._restart = faults, restart
+        super().__init__(model, client)
+
+    def _settle(self) -> None:
+        # Columns stay where they were until there is a worker in the place of the lost one.
+        if not self._restart or len(self._workers.names()) == N_WORKERS:
+            super()._settle()
+
+    def _connect(self, client: Any, n_workers: int) -> FaultyWorkers:
+        workers = FaultyWorkers(client, self._classifier, self._settle, n_workers=n_workers)
+        workers.faults = self.faults
+        return workers
+
+    def labels(self, X: np.ndarray, deadline: float | None) -> np.ndarray:  # noqa: N803
+        """The predicted classes."""
+        return self.predict(X, deadline=deadline).labels
+
+
+class PlainModel:
+    """A model that is not cut into columns, as a host of columns takes it."""
+
+    def __init__(self, learner: Any) -> None:
+        self.estimators_ = [learner]
+
+    def column_scores(self, X: np.ndarray, missing_columns: Any) -> np.ndarray:  # noqa: N803
+        """The classes, as numbers from 1 on."""
+        del missing_columns
+        return self.estimators_[0].predict(X)[:, None] + 1.0
+
+
+class ReplicatedServer:
+    """A plain model on every worker; some are asked, and the first answer counts."""
+
+    def __init__(self, learner: Any, client: Any, faults: Faults, copies: int) -> None:
+        self.faults, self._copies, self._turn = faults, copies, 0
+        self._lock = threading.Lock()
+        self._workers = FaultyWorkers(client, PlainModel(learner), self._settle, n_workers=0)
+        self._workers.faults = faults
+        self._names = list(self._workers.names())
+        for name in self._names:
+            self._workers.hold(name, {0: learner}).result()
+
+    def _settle(self) -> None:
+        present = set(self._workers.names())
+        with self._lock:
+            self._names = [name for name in self._names if name in present]
+
+    def labels(self, X: np.ndarray, deadline: float | None) -> np.ndarray:  # noqa: N803
+        """The predicted classes; there is nothing to decode before the first answer."""
+        del deadline
+        answered = threading.Event()
+        answers: list[np.ndarray] = []
+
+        def came(future: Future[Any], name: str) -> None:
+            if future.cancelled() or future.exception() is not None:
+                with self._lock:
+                    self._names = [other for other in self._names if other != name]
+                if self._names and not answered.is_set():
+                    ask(1)
+                return
+            # What a liar turned round is another class.
+            values = future.result()[:, 0]
+            answers.append(np.where(values > 0, values - 1, (-values) % 10).astype(int))
+            answered.set()
+
+        def ask(count: int) -> None:
+            with self._lock:
+                self._turn += 1
+                names = [self._names[(self._turn + i) % len(self._names)] for i in range(count)]
+            for name in names:
+                self._workers.ask(name, X, [0]).add_done_callback(partial(came, name=name))
+
+        ask(self._copies)
+        answered.wait()
+        return answers[0]
+
+    def close(self) -> None:
+        """Let go of the workers."""
+        self._names = []
+        self._workers.close()
+
+
+class Cluster:
+    """A scheduler in this process, and workers that can be killed, if they are processes."""
+
+    def __init__(self, *, processes: bool) -> None:
+        distributed = require("distributed", extra="dask")
+        require("dask").config.set({"distributed.scheduler.worker-ttl": "10s"})
+        self._processes = processes
+        self._workers: list[subprocess.Popen[bytes]] = []
+        self._cluster = distributed.LocalCluster(
+            n_workers=0 if processes else N_WORKERS,
+            threads_per_worker=1,
+            processes=processes,
+            protocol="tcp" if processes else None,
+            host="127.0.0.1" if processes else None,
+            dashboard_address=":0",
+        )
+        self.client = distributed.Client(self._cluster, direct_to_workers=True)
+        self.renew()
+
+    def pids(self) -> dict[str, int]:
+        """The process of each worker."""
+        return dict(self.client.run(os.getpid))
+
+    def end(self, pid: int) -> None:
+        """Kill a worker for good, frozen or not."""
+        for worker in self._workers:
+            if worker.pid == pid:
+                worker.kill()
+                worker.wait()
+
+    def renew(self) -> None:
+        """Begin with four workers again."""
+        if not self._processes:
+            return
+        self._workers = [worker for worker in self._workers if worker.poll() is None]
+        while len(self.client.nthreads()) > len(self._workers):
+            time.sleep(0.05)  # until the scheduler has noticed
+        options = ("--no-nanny", "--nthreads", "1", "--host", "127.0.0.1", "--no-dashboard")
+        address = self._cluster.scheduler_address
+        while len(self._workers) < N_WORKERS:
+            # Whatever becomes of this process, a worker ends soon after it.
+            command = [sys.executable, "-m", "distributed.cli.dask_worker", address, *options]
+            command += ["--death-timeout", "20"]
+            self._workers.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
+        self.client.wait_for_workers(N_WORKERS, timeout=120)
+
+    def close(self) -> None:
+        """End the workers."""
+        for worker in self._workers:
+            worker.kill()
+            worker.wait()
+        self.client.close()
+        self._cluster.close()
+
+
+# ------------------------------------------------------------------- the stream
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a stream of batches met with."""
+
+    accuracy: float
+    seconds: np.ndarray
+    throughput: float
+    lost: int
+    reported: int | None = None
+
+    def quantile(self, share: float) -> float:
+        """The latency that so many batches do not exceed, in milliseconds."""
+        place = int(np.ceil(share * len(self.seconds))) - 1
+        return 1000 * float(np.sort(self.seconds)[place])
+
+    @property
+    def gap(self) -> float:
+        """From the median to the slowest batch of a thousand, in milliseconds."""
+        return self.quantile(0.999) - self.quantile(0.5)
+
+
+def stream(
+    server: Any,
+    batches: list[np.ndarray],
+    data: tuple[np.ndarray, np.ndarray],
+    deadline: float | None,
+    events: dict[int, Callable[[], None]],
+) -> Run:
+    """Send batches from several threads, and see what comes back."""
+    X, y = data  # noqa: N806
+    numbers = iter(range(len(batches)))
+    lock = threading.Lock()
+    seconds, right, lost, reported = np.zeros(len(batches)), [0] * len(batches), [], []
+
+    def work() -> None:
+        while True:
+            with lock:
+                number = next(numbers, None)
+            if number is None:
+                return
+            if number in events:
+                threading.Thread(target=events[number]).start()
+            began = time.perf_counter()
+            try:
+                labels = server.labels(X[batches[number]], deadline)
+                right[number] = int((labels == y[batches[number]]).sum())
+            except Exception as error:  # noqa: BLE001  # whatever a caller would see is counted
+                lost.append(repr(error))
+            seconds[number] = time.perf_counter() - began
+            if not reported and isinstance(server, ColumnServer) and server.status().distrusted:
+                reported.append(number)
+
+    # The first answers find cold workers.
+    for number in range(min(20, len(batches))):
+        server.labels(X[batches[number]], None)
+    began = time.perf_counter()
+    callers = [threading.Thread(target=work) for _ in range(N_CALLERS)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    total = time.perf_counter() - began
+    for text in lost[:3]:
+        print("lost:", text)
+    return Run(
+        100 * sum(right) / sum(map(len, batches)),
+        seconds,
+        len(batches) / total,
+        len(lost),
+        reported[0] if reported else None,
+    )
+
+
+@dataclass
+class Bench:
+    """Models, data, and the runs so far."""
+
+    cluster: Cluster
+    batches: list[np.ndarray]
+    data: tuple[np.ndarray, np.ndarray]
+    deadline: float = 0.1
+    kills: bool = True
+
+    def run(
+        self,
+        model: Any,
+        fault: str,
+        *,
+        wait: bool = False,
+        restart: bool = False,
+        victim: int = 0,
+        copies: int = 0,
+    ) -> Run:
+        """One stream with one fault."""
+        self.cluster.renew()
+        faults = Faults(rng=np.random.default_rng(0))
+        if copies:
+            server: Any = ReplicatedServer(model, self.cluster.client, faults, copies)
+        else:
+            server = FaultyServer(model, self.cluster.client, faults, restart=restart)
+        pids = self.cluster.pids()
+        names = sorted(pids)
+        events: dict[int, Callable[[], None]] = {}
+        if fault == "stragglers":
+            faults.late_seconds = self.deadline
+        elif fault in SIGNALS and self.kills:
+
+            def strike() -> None:
+                os.kill(pids[names[victim]], SIGNALS[fault])
+                if restart:
+                    self.cluster.end(pids[names[victim]])
+                    self.cluster.renew()
+
+            events[int(KILL_AT * len(self.batches))] = strike
+        elif fault == "wrong":
+            start = int(LIE_AT * len(self.batches))
+            events[start] = lambda: setattr(faults, "liar", names[victim])
+        try:
+            return stream(server, self.batches, self.data, None if wait else self.deadline, events)
+        finally:
+            if fault in SIGNALS and self.kills:
+                self.cluster.end(pids[names[victim]])
+            server.close()
+
+
+def table(header: list[str], rows: list[list[str]]) -> None:
+    """Print a table in Markdown."""
+    print()
+    print("| " + " | ".join(header) + " |")
+    print("|" + "---|" * len(header))
+    for row in rows:
+        print_row(row)
+
+
+def print_row(row: list[str]) -> None:
+    """Print a row of a table, as soon as it is known."""
+    print("| " + " | ".join(row) + " |", flush=True)
+
+
+HEADER = ["served", "fault", "accuracy", "p50", "p99", "p99.9", "gap", "batches/s", "lost"]
+
+
+def line(name: str, fault: str, run: Run) -> list[str]:
+    """A run as a line of the table."""
+    times = [f"{run.quantile(share):.0f} ms" for share in (0.5, 0.99, 0.999)]
+    return [
+        *(name, fault, f"{run.accuracy:.2f} %", *times, f"{run.gap:.0f} ms"),
+        *(f"{run.throughput:.0f}", str(run.lost)),
+    ]
+
+
+def measured_work(model: Any, learner: Any, X: np.ndarray) -> int:  # noqa: N803
+    """How many predictions of a plain model cost what the columns of a code do."""
+    n_columns = model.codebook_.n_columns
+    hosts = []
+    for worker in range(N_WORKERS):
+        columns = list(range(worker, n_columns, N_WORKERS))
+        host = ColumnHost(model)
+        host.hold({column: model.estimators_[column] for column in columns})
+        hosts.append((host, columns))
+
+    def best(work: Callable[[], object]) -> float:
+        times = []
+        for _ in range(30):
+            began = time.perf_counter()
+            work()
+            times.append(time.perf_counter() - began)
+        return min(times)
+
+    coded = best(lambda: [host.scores(X, columns) for host, columns in hosts])
+    return round(coded / best(lambda: learner.predict(X)))
+
+
+def measure(n_batches: int, *, smoke: bool) -> None:
+    """Run all streams and print what came of them."""
+    X, y = load_digits(return_X_y=True)  # noqa: N806
+    train, test, y_train, y_test = train_test_split(
+        X / 16, y, test_size=0.5, random_state=0, stratify=y
+    )
+    svm = SVC(C=10, gamma=0.05)
+    codes: dict[str, Codebook | str] = {"random, 2k columns": "dense-random"}
+    if not smoke:
+        codes = {
+            "optimal, 2k columns": design_codebook(10, 20, random_state=0, time_limit=10).codebook,
+            "optimal, 4k columns": design_codebook(10, 40, random_state=0, time_limit=10).codebook,
+            "one-vs-one": "one-vs-one",
+            "one-vs-rest": "one-vs-rest",
+        }
+    models = {
+        name: ECOCClassifier(svm, code, random_state=0).fit(train, y_train)
+        for name, code in codes.items()
+    }
+    plain = SVC(C=10, gamma=0.05).fit(train, y_train)
+    rng = np.random.default_rng(0)
+    batches = list(rng.integers(len(test), size=(n_batches, BATCH_ROWS)))
+    first = next(iter(models))
+    work = measured_work(models[first], plain, test[:BATCH_ROWS])
+    copies = min(max(work, 2), N_WORKERS)
+    cluster = Cluster(processes=not smoke)
+    try:
+        bench = Bench(cluster, batches, (test, y_test), kills=not smoke)
+        sound = bench.run(models[first], "none")
+        bench.deadline = max(0.1, 5 * sound.quantile(0.5) / 1000)
+        print(
+            f"{n_batches:,} batches of {BATCH_ROWS} rows, {N_WORKERS} workers, {N_CALLERS} "
+            f"callers; the deadline is {1000 * bench.deadline:.0f} ms. A batch of the "
+            f"{first} is the work of {work} plain models; the plain one is asked {copies} times. "
+            f"Load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."
+        )
+        streams(bench, models, sound, plain, copies)
+    finally:
+        cluster.close()
+
+
+def streams(bench: Bench, models: dict[str, Any], sound: Run, plain: Any, copies: int) -> None:
+    """Every model under every fault, and the first without a deadline."""
+    first = next(iter(models))
+    runs = {(first, "none"): sound}
+    table(HEADER, [])
+    for name, model in models.items():
+        for fault in FAULTS:
+            if (name, fault) not in runs:
+                runs[name, fault] = bench.run(model, fault)
+            print_row(line(name, fault, runs[name, fault]))
+    runs[first, "frozen"] = bench.run(models[first], "frozen")
+    print_row(line(first, "frozen", runs[first, "frozen"]))
+    waiting = f"{first}, waiting for all"
+    for fault in ("none", "killed", "frozen", "stragglers"):
+        runs[waiting, fault] = bench.run(models[first], fault, wait=True)
+        print_row(line(waiting, fault, runs[waiting, fault]))
+    restarted = bench.run(models[first], "killed", wait=True, restart=True)
+    print_row(line(f"{first}, waiting for a restart", "killed", restarted))
+    for fault in FAULTS:
+        name = f"plain, {copies} copies"
+        print_row(line(name, fault, bench.run(plain, fault, copies=copies)))
+    others = [bench.run(models[first], "killed", victim=n) for n in range(1, N_WORKERS)]
+    checks = [
+        (f"worker {n} killed", run, [restarted, runs[waiting, "killed"]])
+        for n, run in enumerate([runs[first, "killed"], *others])
+    ]
+    for fault, text in (("frozen", "worker 0 frozen"), ("stragglers", "20 % late")):
+        checks.append((text, runs[first, fault], [runs[waiting, fault]]))
+    print(f"\n{first}:")
+    table(
+        ["fault", "lost", "accuracy", "gap", "gap, waiting (for a restart, for all)", "ratio"],
+        [
+            [
+                *(text, str(run.lost), f"{run.accuracy - sound.accuracy:+.2f} points"),
+                f"{run.gap:.0f} ms",
+                ", ".join(f"{other.gap:,.0f} ms" for other in against),
+                ", ".join(f"{other.gap / max(run.gap, 1e-3):.1f}" for other in against),
+            ]
+            for text, run, against in checks
+        ],
+    )
+    liars = []
+    for name in models:
+        run = runs[name, "wrong"]
+        begun = int(LIE_AT * len(bench.batches))
+        after = "never" if run.reported is None else f"{run.reported - begun} batches"
+        difference = run.accuracy - runs[name, "none"].accuracy
+        liars.append([name, after, f"{difference:+.2f} points"])
+    print("\nA worker that flips its answers:")
+    table(["served", "reported after", "accuracy"], liars)
+
+
+# --------------------------------------------------------------- the simulation
+
+TAILS = {
+    # J. Dean, L. Barroso (2013): The tail at scale, Communications of the ACM 56(2). Table 1:
+    # one leaf of a large service takes 1 ms (median), 5 ms (p95) and 10 ms (p99); and, in the
+    # text, servers that take 10 ms as a rule and 1 s in one of 100 cases.
+    "1 ms, p99 10 ms": (1.0, np.log(10) / 2.3263),
+    "10 ms, p99 1 s": (10.0, np.log(100) / 2.3263),
+}
+SIZES = (10, 30, 100, 300, 1000)
+COLUMN_ERRORS = 0.1
+N_DECODED = 50_000
+"""The requests of each size whose answers are decoded, which takes most of the time."""
+SEEN = ("all", "two copies", "ours", "missing", "right, all", "right")
+
+
+def simulated(n_workers: int, n_requests: int, rng: np.random.Generator) -> Iterator[list[str]]:
+    """Requests to so many workers: when all have answered, and what 95 % of them say."""
+    n_classes = max(10, n_workers // 2)
+    per_worker = 2 if n_workers == 10 else 1
+    n_columns = per_worker * n_workers
+    code = design_codebook(n_classes, n_columns, random_state=0, time_limit=5).codebook
+    matrix = code.matrix.astype(np.float32)
+    limit = np.float32(1.645)  # the deadline is the p95 of one worker
+    parts: dict[str, list[np.ndarray]] = {name: [] for name in SEEN}
+    for start in range(0, n_requests, 10_000):
+        n = min(10_000, n_requests - start)
+        normal = rng.standard_normal((n, n_workers), dtype=np.float32)
+        second = rng.standard_normal((n, n_workers), dtype=np.float32)
+        late = normal > limit
+        parts["all"].append(normal.max(axis=1))
+        parts["two copies"].append(np.minimum(normal, second).max(axis=1))
+        parts["ours"].append(np.minimum(normal.max(axis=1), limit))
+        parts["missing"].append(late.sum(axis=1) * per_worker)
+        if start >= N_DECODED:
+            continue
+        truth = rng.integers(n_classes, size=n)
+        wrong = rng.random((n, n_columns), dtype=np.float32) < COLUMN_ERRORS
+        answers = matrix[truth] * np.where(wrong, np.float32(-1), np.float32(1))
+        parts["right, all"].append((answers @ matrix.T).argmax(axis=1) == truth)
+        answers *= np.repeat(~late, per_worker, axis=1)
+        parts["right"].append((answers @ matrix.T).argmax(axis=1) == truth)
+    seen = {name: np.concatenate(part) for name, part in parts.items()}
+    accuracy, lost = seen["right, all"].mean(), seen["right, all"].mean() - seen["right"].mean()
+    for tail, (median, sigma) in TAILS.items():
+        # A latency is a growing function of the normal variable, so are its quantiles.
+        times = {
+            name: median * np.exp(sigma * np.quantile(seen[name], (0.5, 0.999)))
+            for name in ("ours", "all", "two copies")
+        }
+        yield [
+            *(tail, f"{n_workers:,}", f"{n_classes} x {n_columns:,}", f"{code.min_row_distance}"),
+            f"{seen['missing'].mean():.1f} ({np.quantile(seen['missing'], 0.999):.0f})",
+            *(f"{middle:,.0f}, {high:,.0f} ms" for middle, high in times.values()),
+            *(f"{100 * accuracy:.3f} %", f"{100 * lost:.3f}"),
+        ]
+
+
+def simulate(n_requests: int, sizes: tuple[int, ...]) -> None:
+    """Print what happens with more workers than this machine has."""
+    rng = np.random.default_rng(0)
+    each = n_requests // len(sizes)
+    lines = [row for size in sizes for row in simulated(size, each, rng)]
+    print(
+        f"\nSimulation, {each:,} requests for each number of workers, deadline at a worker's p95:"
+    )
+    table(
+        [
+            *("a worker's latency", "workers", "code", "row distance", "missing columns (p99.9)"),
+            *("p50, p99.9", "waiting for all", "for all, two copies"),
+            *("accuracy, all", "points lost"),
+        ],
+        sorted(lines, key=lambda row: list(TAILS).index(row[0])),
+    )
+
+
+def main() -> None:
+    """Measure and simulate."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--batches", type=int, default=1000)
+    parser.add_argument("--requests", type=int, default=1_000_000)
+    parser.add_argument("--simulation-only", action="store_true")
+    parser.add_argument("--smoke", action="store_true", help="seconds, to see that it runs")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    for name in ("distributed", "ecoc.serving"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    if not options.simulation_only:
+        measure(8 if options.smoke else options.batches, smoke=options.smoke)
+    if options.smoke:
+        simulate(2000, SIZES[1:2])
+    else:
+        simulate(options.requests, SIZES)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,256 @@
+"""Columns on the workers of a Dask cluster: held by actors, one for each worker."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from copy import copy
+from typing import Any, Protocol
+
+from ecoc._checks import require
+from ecoc._typing import Floats
+from ecoc.errors import InvalidInputError, TimeLimitError
+
+__all__ = ["ColumnHost", "DaskWorkers", "Workers"]
+
+_WORKER_SECONDS = 60.0
+"""How long the first worker is waited for."""
+
+
+class ColumnHost:
+    """What a worker holds: the classifier without its learners, and those of some columns.
+
+    Parameters
+    ----------
+    classifier : ECOCClassifier
+        A fitted classifier; its learners are left behind.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from ecoc.multiclass import ECOCClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ECOCClassifier(GaussianNB(), "one-vs-rest").fit(X, y)
+    >>> host = ColumnHost(model)
+    >>> host.hold({2: model.estimators_[2]})
+    >>> bool((host.scores(X, [2]) == model.column_scores(X)[:, [2]]).all())
+    True
+    """
+
+    def __init__(self, classifier: Any) -> None:
+        self.classifier = copy(classifier)
+        self.classifier.estimators_ = [None] * len(classifier.estimators_)
+        # A column that is at a loss about a sample is done without.
+        self.classifier.nan_scores = "erase"
+        self.classifier.n_jobs = None
+        self.classifier.verbose = 0
+
+    def hold(self, learners: Mapping[int, Any]) -> None:
+        """Take the learners of some columns."""
+        for column, learner in learners.items():
+            self.classifier.estimators_[column] = learner
+
+    def drop(self, columns: Sequence[int]) -> None:
+        """Let go of some columns."""
+        for column in columns:
+            self.classifier.estimators_[column] = None
+
+    def scores(self, X: Any, columns: Sequence[int]) -> Floats:  # noqa: N803
+        """The scores of some of the columns."""
+        asked = set(columns)
+        others = [c for c in range(len(self.classifier.estimators_)) if c not in asked]
+        scores: Floats = self.classifier.column_scores(X, missing_columns=others)
+        return scores[:, list(columns)]
+
+
+class Workers(Protocol):
+    """What a server asks of its workers; a stand-in for a cluster has the same methods."""
+
+    def names(self) -> Sequence[str]:
+        """The workers that are there."""
+
+    def hold(self, worker: str, learners: Mapping[int, Any]) -> Future[None]:
+        """Give a worker the learners of columns; cancelled if it leaves."""
+
+    def drop(self, worker: str, columns: Sequence[int]) -> None:
+        """Let a worker forget columns."""
+
+    def ask(self, worker: str, X: Any, columns: Sequence[int]) -> Future[Floats]:  # noqa: N803
+        """The scores of columns that a worker holds; cancelled if it leaves."""
+
+    def later(self, work: Callable[[], None]) -> None:
+        """Do something aside, one thing after the other."""
+
+    def clock(self) -> float:
+        """Seconds since some moment."""
+
+    def wait(self, condition: threading.Condition, seconds: float | None) -> None:
+        """Wait for a condition to be notified, which is held."""
+
+    def close(self) -> None:
+        """Let go of everything."""
+
+
+class DaskWorkers:
+    """The workers of a Dask cluster.
+
+    Dask places the actors, carries what is said to them, and tells who joins and leaves.
+
+    Parameters
+    ----------
+    client : Client, str or None
+        A client of the cluster, the address of its scheduler, or None for a cluster of
+        processes on this machine, which listens on the loopback interface alone.
+    classifier : ECOCClassifier
+        The classifier whose columns they hold.
+    changed : callable
+        Called, in another thread, when a worker has joined or left.
+    n_workers : int
+        The processes of a cluster on this machine.
+    """
+
+    def __init__(
+        self, client: Any, classifier: Any, changed: Callable[[], None], *, n_workers: int
+    ) -> None:
+        distributed = self._distributed = require("distributed", extra="dask")
+        self._template = ColumnHost(classifier).classifier
+        self._changed = changed
+        self._lock = threading.Lock()
+        self._actors: dict[str, tuple[Any, Any]] = {}
+        self._calls: dict[str, set[Future[Any]]] = defaultdict(set)
+        self._aside = ThreadPoolExecutor(1, thread_name_prefix="ecoc-serving")
+        self._cluster = None
+        if client is None:
+            client = self._cluster = distributed.LocalCluster(
+                n_workers=n_workers,
+                threads_per_worker=1,
+                host="127.0.0.1",
+                # Its pages are for whoever looks for them, on this machine alone.
+                dashboard_address="127.0.0.1:0",
+            )
+        self._client = _own_client(distributed, client)
+        try:
+            self._client.wait_for_workers(1, timeout=_WORKER_SECONDS)
+        except TimeoutError as error:
+            self.close()
+            raise TimeLimitError(
+                f"The cluster has no worker after {_WORKER_SECONDS:g} s. Start one with: "
+                "dask worker ADDRESS"
+            ) from error
+        self._client.subscribe_topic("all", self._heard)
+
+    def names(self) -> Sequence[str]:
+        """The addresses of the workers that are there."""
+        return sorted(self._client.nthreads())
+
+    def hold(self, worker: str, learners: Mapping[int, Any]) -> Future[None]:
+        """Give a worker the learners of columns; cancelled if it leaves."""
+        if worker not in self._actors:
+            future = self._client.submit(
+                ColumnHost, self._template, actor=True, workers=[worker], pure=False
+            )
+            with self._client.as_current():
+                actor = self._distributed.Actor(ColumnHost, worker, future.key)
+            with self._lock:
+                self._actors[worker] = actor, future
+        return self._call(worker, "hold", dict(learners))
+
+    def drop(self, worker: str, columns: Sequence[int]) -> None:
+        """Let a worker forget columns."""
+        with suppress(KeyError):
+            self._call(worker, "drop", list(columns))
+
+    def ask(self, worker: str, X: Any, columns: Sequence[int]) -> Future[Floats]:  # noqa: N803
+        """The scores of columns that a worker holds; cancelled if it leaves."""
+        return self._call(worker, "scores", X, list(columns))
+
+    def later(self, work: Callable[[], None]) -> None:
+        """Do something in a thread of its own, one thing after the other."""
+        with suppress(RuntimeError):  # closed meanwhile
+            self._aside.submit(work)
+
+    def clock(self) -> float:
+        """Seconds since some moment."""
+        return time.monotonic()
+
+    def wait(self, condition: threading.Condition, seconds: float | None) -> None:
+        """Wait for a condition to be notified, which is held."""
+        condition.wait(seconds)
+
+    def close(self) -> None:
+        """Let the workers forget the columns, and end a cluster that was begun here."""
+        self._client.unsubscribe_topic("all")
+        with self._lock:
+            actors, self._actors = self._actors, {}
+            calls = [call for each in self._calls.values() for call in each]
+        for call in calls:
+            call.cancel()
+        self._aside.shutdown(wait=True, cancel_futures=True)
+        self._client.cancel([future for _, future in actors.values()])
+        self._client.close()
+        if self._cluster is not None:
+            self._cluster.close()
+
+    def _call(self, worker: str, method: str, *arguments: Any) -> Future[Any]:
+        with self._lock:
+            if worker not in self._actors:
+                gone: Future[Any] = Future()
+                gone.cancel()
+                gone.set_running_or_notify_cancel()
+                return gone
+            actor, future = self._actors[worker]
+            call = asyncio.run_coroutine_threadsafe(
+                _called(actor, future, method, arguments), self._client.loop.asyncio_loop
+            )
+            self._calls[worker].add(call)
+        call.add_done_callback(lambda done: self._calls.get(worker, set()).discard(done))
+        return call
+
+    def _heard(self, event: tuple[float, Any]) -> None:
+        """Hear of a worker that has joined or left; in the thread of the client."""
+        _, message = event
+        action = message.get("action") if isinstance(message, dict) else None
+        if action == "remove-worker":
+            with self._lock:
+                self._actors.pop(message["worker"], None)
+                calls = self._calls.pop(message["worker"], set())
+            for call in list(calls):
+                call.cancel()
+        if action in {"add-worker", "remove-worker"}:
+            self.later(self._changed)
+
+
+def _own_client(distributed: Any, client: Any) -> Any:
+    """A connection of our own, so that settings and subscriptions are not those of others."""
+    security = getattr(client, "security", None)
+    if isinstance(client, str):
+        address, direct = client, True
+    elif isinstance(client, distributed.Client):
+        if client.asynchronous:
+            raise InvalidInputError("client must not be asynchronous; a server waits for answers.")
+        address, direct = client.scheduler.address, client.direct_to_workers is not False
+    elif hasattr(client, "scheduler_address"):
+        address, direct = client.scheduler_address, True
+    else:
+        raise InvalidInputError(
+            "client must be a dask.distributed Client, the address of a scheduler, or None for "
+            f"workers on this machine, not {type(client).__name__}."
+        )
+    return distributed.Client(
+        address, security=security, direct_to_workers=direct, set_as_default=False
+    )
+
+
+async def _called(actor: Any, future: Any, method: str, arguments: Sequence[Any]) -> Any:
+    # Before its first call an actor may still be on its way.
+    if not future.done():
+        await future
+    if future.status != "finished":
+        raise ConnectionError("The worker has left.")
+    return await getattr(actor, method)(*arguments)

@@ -1,0 +1,632 @@
+"""``ColumnServer``: a classifier whose columns answer from the workers of a cluster."""
+
+# ruff: noqa: N803  # X is what scikit-learn calls it
+from __future__ import annotations
+
+import logging
+import math
+import threading
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from concurrent.futures import CancelledError, Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ecoc._checks import check_int, check_number, counted, listing
+from ecoc._typing import Floats
+from ecoc.errors import InvalidInputError, TimeLimitError, UnsupportedError
+from ecoc.multiclass import ColumnError, ECOCClassifier
+from ecoc.multiclass.data import check_features, n_samples, with_label
+from ecoc.multiclass.decoders import hamming_margin
+from ecoc.multiclass.decoders.base import erasures
+from ecoc.multiclass.decoders.distances import certain_margin
+from ecoc.multiclass.diagnostics.columns import unwrapped
+from ecoc.serving.cluster import DaskWorkers, Workers
+from ecoc.serving.placement import place_columns
+from ecoc.serving.watch import WorkerWatch
+from ecoc.tables import TableModel
+
+__all__ = ["ColumnServer", "ServedBatch", "ServerStatus"]
+
+_LOG = logging.getLogger("ecoc.serving")
+
+_MOST_LATE = 32
+"""A worker that owes so many answers nobody waits for any more is not asked for others."""
+
+_PLACING_SECONDS = 30.0
+"""How long a worker may take to receive its columns."""
+
+
+@dataclass(frozen=True, eq=False)
+class ServedBatch:
+    """What a server says about a batch.
+
+    Attributes
+    ----------
+    labels : array of shape (n_samples,)
+        The predicted classes.
+    margins : array of int of shape (n_samples,)
+        How many of the answers may be wrong, whatever the missing columns would have said,
+        before Hamming decoding of all columns can leave the predicted class.
+    certain : array of bool of shape (n_samples,)
+        Whether the missing columns can change nothing: Hamming decoding of all columns gives
+        the predicted class whatever they would have said.
+    below : array of bool of shape (n_samples,)
+        The samples that are not certain, or whose margin is less than was wanted; none where
+        no margin was wanted.
+    missing_columns : tuple of int
+        The columns that had not answered.
+    n_columns : int
+        The number of all columns.
+    seconds : float
+        How long it took.
+    """
+
+    labels: npt.NDArray[Any]
+    margins: npt.NDArray[np.int64]
+    certain: npt.NDArray[np.bool_]
+    below: npt.NDArray[np.bool_]
+    missing_columns: tuple[int, ...]
+    n_columns: int
+    seconds: float
+
+    def to_plain(self) -> dict[str, Any]:
+        """The same as plain data, for machines."""
+        return {
+            "predictions": self.labels.tolist(),
+            "margins": self.margins.tolist(),
+            "certain": self.certain.tolist(),
+            "below": self.below.tolist(),
+            "missing_columns": list(self.missing_columns),
+            "n_columns": self.n_columns,
+        }
+
+
+@dataclass(frozen=True)
+class ServerStatus:
+    """How a server is doing.
+
+    Attributes
+    ----------
+    workers : dict
+        The columns that each worker holds.
+    distrusted : tuple of str
+        The workers that answered wrongly; they are not asked any more.
+    homeless_columns : tuple of int
+        The columns that no worker holds at the moment.
+    batches, rows : int
+        What was predicted so far.
+    late_answers, failed_answers, lost_answers : int
+        Answers of workers that came after the deadline, that were errors, and that did not
+        come because the worker left.
+    missing_columns : int
+        Columns that had not answered, summed over all batches.
+    """
+
+    workers: dict[str, tuple[int, ...]]
+    distrusted: tuple[str, ...]
+    homeless_columns: tuple[int, ...]
+    batches: int = 0
+    rows: int = 0
+    late_answers: int = 0
+    failed_answers: int = 0
+    lost_answers: int = 0
+    missing_columns: int = 0
+
+
+class ColumnServer:
+    """Predict with the columns that answer by a deadline, on a cluster that need not be sound.
+
+    Each worker holds a few columns. A batch is sent once to each of them; what came by the
+    deadline is decoded, the rest counts as erased. Columns of a worker that leaves are placed
+    on others. A worker whose answers the others contradict, see
+    :class:`ecoc.multiclass.decoders.SelfHealing`, is reported in the log `ecoc.serving` and in
+    :meth:`status`, and its columns are moved away from it.
+
+    It is used by several threads at once, and ends with :meth:`close` or as a context.
+
+    Parameters
+    ----------
+    model : ECOCClassifier, Pipeline or TableModel
+        A fitted classifier, or what ends in one. Pipelines transform the features here.
+    client : Client, str or None
+        A client of a Dask cluster, the address of a scheduler, or None for worker processes
+        on this machine. With a client that has ``direct_to_workers=False`` all goes through
+        the scheduler, else workers are asked directly.
+    replicas : int, default=1
+        On how many workers each column is held; the first answer counts.
+    n_workers : int, default=4
+        The processes of a cluster on this machine.
+
+    Attributes
+    ----------
+    model : ECOCClassifier, Pipeline or TableModel
+        The model that was given.
+
+    Raises
+    ------
+    UnsupportedError
+        If the classifier decides by probabilities (`cost_matrix`, `priors`).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ECOCClassifier(GaussianNB(), "exhaustive").fit(X, y)
+    >>> from dask.distributed import Client, LocalCluster
+    >>> cluster = LocalCluster(n_workers=2, processes=False, dashboard_address=":0")
+    >>> with cluster, Client(cluster) as client, ColumnServer(model, client) as server:
+    ...     served = server.predict(X, deadline=60)
+    >>> bool((served.labels == model.predict(X)).all()), served.missing_columns
+    (True, ())
+    """
+
+    def __init__(
+        self, model: Any, client: Any = None, *, replicas: int = 1, n_workers: int = 4
+    ) -> None:
+        self.model = model
+        self._classifier = _classifier(model)
+        self._replicas = check_int("replicas", replicas, minimum=1)
+        check_int("n_workers", n_workers, minimum=1)
+        self._matrix = self._classifier.codebook_.matrix
+        self._lock, self._watching = threading.Lock(), threading.Lock()
+        self._held: dict[str, set[int]] = {}
+        self._late: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
+        self._distrusted: list[str] = []
+        self._active: set[_Gathering] = set()
+        self._watch = WorkerWatch(self._matrix)
+        self._apart: dict[bytes, bool] = {}
+        self._workers: Workers = self._connect(client, n_workers)
+        self._settle()
+        if not self._held:
+            self.close()
+            raise TimeLimitError("No worker of the cluster could be given columns.")
+
+    def _connect(self, client: Any, n_workers: int) -> Workers:
+        return DaskWorkers(client, self._classifier, self._settle, n_workers=n_workers)
+
+    # ------------------------------------------------------------ prediction
+
+    def predict(
+        self,
+        X: Any,
+        *,
+        deadline: float | None = 0.2,
+        min_margin: int | None = None,
+        patience: float = 1.0,
+    ) -> ServedBatch:
+        """Predict a class for each sample, by the columns that answer in time.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, data frame or Table
+            The features, as the model takes them.
+        deadline : float, optional
+            After how many seconds late columns are done without; None waits for all.
+        min_margin : int, optional
+            The wanted margin. Samples below it are waited for, and are marked if waiting has
+            not helped.
+        patience : float, default=1.0
+            How many seconds after the deadline are spent on waiting for samples below the
+            wanted margin, and for columns without which classes cannot be told apart. With 0
+            they are marked at once.
+
+        Returns
+        -------
+        ServedBatch
+            Labels with their margins, and the columns that were missing.
+
+        Raises
+        ------
+        TimeLimitError
+            If no column has answered at all.
+        ColumnError
+            If all workers that answered could not cope with the samples.
+        """
+        if deadline is not None:
+            deadline = check_number("deadline", deadline, minimum=0)
+        if min_margin is not None:
+            check_int("min_margin", min_margin, minimum=0)
+        check_number("patience", patience, minimum=0)
+        features = self._features(X)
+        began = self._workers.clock()
+        soft = math.inf if deadline is None else began + deadline
+        gathering = _Gathering(n_samples(features), self._classifier)
+        with self._lock:
+            self._active.add(gathering)
+        try:
+            self._ask(gathering, features, range(self._matrix.shape[1]))
+            while True:
+                self._collect(gathering, features, soft, soft + patience, min_margin)
+                if not self._found_liars(gathering):
+                    break
+        finally:
+            self._finish(gathering)
+        if gathering.missing.all():
+            raise self._nothing(gathering, began)
+        return self._served(gathering, min_margin, began)
+
+    def _collect(
+        self,
+        gathering: _Gathering,
+        X: Any,
+        soft: float,
+        hard: float,
+        min_margin: int | None,
+    ) -> None:
+        """Wait for answers until there are enough, or the time is over."""
+        while True:
+            with gathering.condition:
+                seen = gathering.version
+                complete, idle = not gathering.missing.any(), not gathering.expected
+            now = self._workers.clock()
+            if complete or now >= hard:
+                return
+            if idle or now >= soft:
+                if soft < math.inf and self._enough(gathering, min_margin):
+                    return
+                asked = self._ask(gathering, X, np.flatnonzero(gathering.missing))
+                limit = hard
+                if not asked and gathering.errors and not gathering.expected:
+                    # Whoever was asked again said the same; there is nobody else.
+                    return
+            else:
+                limit = soft
+            with gathering.condition:
+                if gathering.version == seen:
+                    left = None if limit == math.inf else limit - now
+                    self._workers.wait(gathering.condition, left)
+
+    def _enough(self, gathering: _Gathering, min_margin: int | None) -> bool:
+        """Whether the answers tell all classes apart, and as surely as was wanted."""
+        if not self._tells_apart(~gathering.missing):
+            return False
+        if min_margin is None:
+            return True
+        scores = gathering.answers()
+        return not self._below(scores, self._rows(scores, gathering.missing), min_margin).any()
+
+    def _tells_apart(self, present: npt.NDArray[np.bool_]) -> bool:
+        key = present.tobytes()
+        if key not in self._apart:
+            if len(self._apart) > 10_000:
+                self._apart.clear()
+            rows = self._matrix[:, present]
+            self._apart[key] = bool(present.any()) and len(np.unique(rows, axis=0)) == len(rows)
+        return self._apart[key]
+
+    def _rows(self, scores: Floats, missing: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+        erased = np.flatnonzero(missing).tolist()
+        whole = ~erasures(scores).all(axis=1)
+        rows = np.zeros(len(scores), dtype=np.intp)
+        decoded = self._classifier.decoder_(scores[whole], self._matrix, missing_columns=erased)
+        rows[whole] = decoded.argmax(axis=1)
+        return rows
+
+    def _below(
+        self, scores: Floats, rows: npt.NDArray[np.intp], min_margin: int
+    ) -> npt.NDArray[np.bool_]:
+        below: npt.NDArray[np.bool_] = certain_margin(scores, self._matrix, rows) < min_margin
+        return below
+
+    def _served(self, gathering: _Gathering, min_margin: int | None, began: float) -> ServedBatch:
+        scores = gathering.answers()
+        rows = self._rows(scores, gathering.missing)
+        margins = certain_margin(scores, self._matrix, rows)
+        labels = self._classifier.classes_[rows]
+        limit = self._classifier.reject_below
+        if limit is not None:
+            rejected = hamming_margin(scores, self._matrix, rows) < limit
+            labels = with_label(labels, rejected, self._classifier.reject_label)
+        below = np.zeros(len(rows), dtype=bool) if min_margin is None else margins < min_margin
+        missing = tuple(np.flatnonzero(gathering.missing).tolist())
+        with self._lock:
+            self._counts.update(batches=1, rows=len(rows), missing_columns=len(missing))
+        return ServedBatch(
+            labels=labels,
+            margins=np.maximum(margins, 0),
+            certain=margins >= 0,
+            below=below,
+            missing_columns=missing,
+            n_columns=len(gathering.missing),
+            seconds=self._workers.clock() - began,
+        )
+
+    def _nothing(self, gathering: _Gathering, began: float) -> Exception:
+        """What to raise where no column has answered."""
+        if gathering.errors:
+            error = gathering.errors[0]
+            return ColumnError(f"All workers failed; the first said: {error}")
+        return TimeLimitError(
+            f"No column answered within {self._workers.clock() - began:.3g} s, of "
+            f"{counted(len(self._held), 'worker')}. Give it a later deadline, or more patience."
+        )
+
+    def _features(self, X: Any) -> Any:
+        """The features as they reach the columns, checked before anything is sent."""
+        if isinstance(self.model, TableModel):
+            _, reached = self.model.reach(X)
+        else:
+            _, reached = unwrapped(self.model, X)
+        return check_features(self._classifier, reached, reset=False)
+
+    # ------------------------------------------------------------ the workers
+
+    def _ask(self, gathering: _Gathering, X: Any, columns: Iterable[int]) -> int:
+        """Send the batch to whoever holds one of the columns and was not asked for it."""
+        wanted = {int(column) for column in columns}
+        with self._lock:
+            asked = {
+                worker: sorted(held & wanted - gathering.tried(worker))
+                for worker, held in self._held.items()
+                if self._late[worker] < _MOST_LATE
+            }
+        asked = {worker: some for worker, some in asked.items() if some}
+        for worker, some in asked.items():
+            gathering.expect(worker, some)
+        for worker, some in asked.items():
+            future = self._workers.ask(worker, X, some)
+            future.add_done_callback(partial(self._answered, gathering, worker, some))
+        return len(asked)
+
+    def _answered(
+        self,
+        gathering: _Gathering,
+        worker: str,
+        columns: Sequence[int],
+        future: Future[Floats],
+    ) -> None:
+        """Take an answer, or what came instead; in the thread of the cluster's client."""
+        scores, error = None, None
+        if future.cancelled():
+            outcome = "lost_answers"
+        elif isinstance(error := future.exception(), OSError):
+            # The connection ended before the scheduler said that the worker has left.
+            outcome, error = "lost_answers", None
+        elif error is not None:
+            outcome = "failed_answers"
+        else:
+            scores = gathering.checked(future.result(), columns)
+            outcome = "failed_answers" if scores is None else ""
+        with self._lock:
+            if worker in self._distrusted:
+                scores = None
+        in_time = gathering.take(worker, columns, scores, error)
+        with self._lock:
+            if not in_time:
+                self._late[worker] -= 1
+                self._late += Counter()  # those that owe nothing are forgotten
+                outcome = outcome or "late_answers"
+            if outcome:
+                self._counts[outcome] += 1
+
+    def _finish(self, gathering: _Gathering) -> None:
+        """Wait for nothing more; answers that are still to come are dropped."""
+        with self._lock:
+            self._active.discard(gathering)
+            self._late.update(gathering.close())
+
+    def _found_liars(self, gathering: _Gathering) -> bool:
+        """Whether this batch shows that some worker answers wrongly; its answers are dropped."""
+        if gathering.missing.all():
+            return False
+        scores, sources = gathering.answers(), tuple(gathering.sources)
+        with self._lock:
+            liars = [worker for worker in self._distrusted if worker in sources]
+        if not liars:
+            with self._watching:
+                liars = list(self._watch.see(scores, sources))
+                if liars:
+                    self._watch.forget()
+            self._distrust(liars)
+        for worker in liars:
+            gathering.forget(worker)
+        return bool(liars)
+
+    def _distrust(self, workers: Sequence[str]) -> None:
+        for worker in workers:
+            with self._lock:
+                if worker in self._distrusted:
+                    continue
+                columns = sorted(self._held.pop(worker, ()))
+                self._distrusted.append(worker)
+            _LOG.warning(
+                "worker %s answers wrongly, by the columns of the others; its columns are moved "
+                "to other workers: %s",
+                *(worker, listing(columns)),
+            )
+        if workers:
+            self._workers.later(self._settle)
+
+    def _settle(self) -> None:
+        """Place the columns on the workers that there are now."""
+        names = self._workers.names()
+        with self._lock:
+            for worker in set(self._held) - set(names):
+                del self._held[worker]
+                _LOG.warning("worker %s has left; its columns are placed on others", worker)
+            trusted = [worker for worker in names if worker not in self._distrusted]
+            target = place_columns(
+                self._matrix.shape[1], trusted, replicas=self._replicas, held=self._held
+            )
+            new = {worker: target[worker] - self._held.get(worker, set()) for worker in trusted}
+        learners = self._classifier.estimators_
+        placing = {
+            worker: self._workers.hold(worker, {column: learners[column] for column in columns})
+            for worker, columns in new.items()
+            if columns
+        }
+        for worker, future in placing.items():
+            try:
+                future.result(timeout=_PLACING_SECONDS)
+            except (CancelledError, FutureTimeoutError, OSError, RuntimeError) as error:
+                _LOG.warning("worker %s did not take its columns: %r", worker, error)
+                continue
+            with self._lock:
+                self._held.setdefault(worker, set()).update(new[worker])
+        self._drop_surplus(target)
+        with self._lock:
+            waiting = list(self._active)
+        for gathering in waiting:
+            gathering.wake()
+
+    def _drop_surplus(self, target: dict[str, frozenset[int]]) -> None:
+        """Let workers forget what others now hold."""
+        with self._lock:
+            copies = Counter(column for held in self._held.values() for column in held)
+            wanted = Counter(column for columns in target.values() for column in columns)
+            surplus = {}
+            for worker, columns in target.items():
+                extra = [
+                    column
+                    for column in sorted(self._held.get(worker, set()) - columns)
+                    if copies[column] > wanted[column]
+                ]
+                copies.subtract(extra)
+                if extra:
+                    surplus[worker] = extra
+                    self._held[worker].difference_update(extra)
+        for worker, extra in surplus.items():
+            self._workers.drop(worker, extra)
+
+    # ------------------------------------------------------------ the rest
+
+    def status(self) -> ServerStatus:
+        """How the server is doing."""
+        with self._lock:
+            homes = set().union(*self._held.values())
+            return ServerStatus(
+                workers={worker: tuple(sorted(held)) for worker, held in self._held.items()},
+                distrusted=tuple(self._distrusted),
+                homeless_columns=tuple(sorted(set(range(self._matrix.shape[1])) - homes)),
+                **self._counts,
+            )
+
+    def close(self) -> None:
+        """Let go of the workers; a cluster that was begun here ends."""
+        self._workers.close()
+
+    def __enter__(self) -> ColumnServer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Gathering:
+    """The answers to one batch, as they come."""
+
+    def __init__(self, n_rows: int, classifier: ECOCClassifier) -> None:
+        n_columns, n_symbols = classifier.codebook_.n_columns, classifier.codebook_.n_symbols
+        self._tail = (n_symbols,) if n_symbols > 2 else ()
+        self._scores = np.full((n_rows, n_columns, *self._tail), np.nan)
+        self.missing = np.ones(n_columns, dtype=bool)
+        self.sources: list[str | None] = [None] * n_columns
+        self.expected: Counter[str] = Counter()
+        self.errors: list[BaseException] = []
+        self.condition = threading.Condition()
+        self.version = 0
+        self._tried: dict[str, set[int]] = {}
+        self._closed = False
+
+    def answers(self) -> Floats:
+        """The scores so far, NaN for columns that have not answered."""
+        with self.condition:
+            return self._scores.copy()
+
+    def tried(self, worker: str) -> set[int]:
+        """The columns that a worker was asked for."""
+        return self._tried.get(worker, set())
+
+    def expect(self, worker: str, columns: Sequence[int]) -> None:
+        """Await an answer."""
+        with self.condition:
+            self.expected[worker] += 1
+            self._tried.setdefault(worker, set()).update(columns)
+
+    def checked(self, answer: object, columns: Sequence[int]) -> Floats | None:
+        """An answer as scores, or None if it is no answer; what is not finite is an erasure."""
+        try:
+            scores = np.array(answer, dtype=np.float64)
+        except (TypeError, ValueError):
+            return None
+        if scores.shape != (len(self._scores), len(columns), *self._tail):
+            return None
+        scores[~np.isfinite(scores)] = np.nan
+        if self._tail:
+            scores[(scores < 0).any(axis=2)] = np.nan
+        return scores
+
+    def take(
+        self,
+        worker: str,
+        columns: Sequence[int],
+        scores: Floats | None,
+        error: BaseException | None,
+    ) -> bool:
+        """Take what a worker said, or that it says nothing; False if it is too late."""
+        with self.condition:
+            if self._closed:
+                return False
+            self.expected[worker] -= 1
+            self.expected += Counter()  # those of nobody are forgotten
+            if error is not None:
+                self.errors.append(error)
+            if scores is not None:
+                for place, column in enumerate(columns):
+                    # Of several answers the first counts.
+                    if self.missing[column]:
+                        self._scores[:, column] = scores[:, place]
+                        self.sources[column] = worker
+                        self.missing[column] = False
+            self.version += 1
+            self.condition.notify_all()
+        return True
+
+    def forget(self, worker: str) -> None:
+        """Do without the answers of a worker."""
+        with self.condition:
+            for column, source in enumerate(self.sources):
+                if source == worker:
+                    self._scores[:, column] = np.nan
+                    self.sources[column] = None
+                    self.missing[column] = True
+
+    def wake(self) -> None:
+        """Let whoever waits look again."""
+        with self.condition:
+            self.version += 1
+            self.condition.notify_all()
+
+    def close(self) -> Counter[str]:
+        """Take no more answers; returns how many each worker still owes."""
+        with self.condition:
+            self._closed = True
+            return Counter(self.expected)
+
+
+def _classifier(model: Any) -> ECOCClassifier:
+    """The classifier at the end of a model, if it can be served."""
+    from sklearn.utils.validation import check_is_fitted
+
+    inner = model.pipeline if isinstance(model, TableModel) else model
+    classifier = inner[-1] if hasattr(inner, "steps") else inner
+    if not isinstance(classifier, ECOCClassifier):
+        raise InvalidInputError(
+            "model must be an ECOCClassifier, a pipeline that ends in one, or a model of ecoc fit, "
+            f"not {type(classifier).__name__}."
+        )
+    check_is_fitted(classifier)
+    if classifier.cost_matrix is not None or classifier.priors is not None:
+        raise UnsupportedError(
+            "A model with cost_matrix or priors decides by probabilities, and what columns answer "
+            "to a server are their scores. Serve a model without them."
+        )
+    return classifier

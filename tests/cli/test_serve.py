@@ -1,0 +1,131 @@
+# X is what scikit-learn calls it
+import http.client
+import json
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from sklearn.naive_bayes import GaussianNB
+from tests.multiclass.cases import blobs
+
+from ecoc.cli import main
+from ecoc.multiclass import ECOCClassifier
+
+pytest.importorskip("uvicorn")
+distributed = pytest.importorskip("distributed")
+
+ECOC = Path(sys.executable).with_name("ecoc")
+X, Y = blobs(n_classes=3, n_features=2)
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("models") / "model.skops"
+    ECOCClassifier(GaussianNB(), "exhaustive").fit(X, Y).save(path)
+    return str(path)
+
+
+class SlowRequest:
+    """A request whose body comes in two halves, the second when it is told to."""
+
+    def __init__(self, port):
+        self.body = json.dumps({"rows": X[:3].tolist()}).encode()
+        head = (
+            "POST /predict HTTP/1.1\r\nHost: here\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(self.body)}\r\n\r\n"
+        )
+        self.connection = socket.create_connection(("127.0.0.1", port))
+        self.connection.sendall(head.encode() + self.body[:10])
+
+    def finish(self):
+        self.connection.sendall(self.body[10:])
+        response = http.client.HTTPResponse(self.connection)
+        response.begin()
+        status, answer = response.status, json.loads(response.read())
+        self.connection.close()
+        return status, answer
+
+
+@contextmanager
+def ended(process):
+    """A process that is not left behind."""
+    try:
+        yield
+    finally:
+        process.kill()
+
+
+def fetch(port, method, path, body=None):
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    connection.request(method, path, body, {"Content-Type": "application/json"})
+    response = connection.getresponse()
+    text = response.read().decode()
+    connection.close()
+    return response.status, text
+
+
+def wait_for(port, line):
+    for _ in range(5000):
+        if line in fetch(port, "GET", "/metrics")[1].splitlines():
+            return
+    raise AssertionError(line)
+
+
+@pytest.fixture(scope="module")
+def scheduler():
+    with distributed.LocalCluster(
+        n_workers=1, processes=False, protocol="tcp", host="127.0.0.1", dashboard_address=":0"
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.mark.filterwarnings("ignore")  # what a cluster says as it starts and stops
+def test_overload_is_refused_and_a_signal_finishes_what_is_begun(model_file, scheduler):
+    expected = ECOCClassifier(GaussianNB(), "exhaustive").fit(X, Y).predict(X[:3]).tolist()
+    options = ["--port", "0", "--json", "--scheduler", scheduler, "--deadline", "600s"]
+    command = [ECOC, "serve", model_file, *options, "--max-requests", "1"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as server, ended(server):
+        started = json.loads("".join(server.stdout.readline() for _ in range(4)))
+        host, port = started["url"].removeprefix("http://").split(":")
+        assert host == "127.0.0.1"
+        body = json.dumps({"rows": X[:3].tolist()})
+
+        slow = SlowRequest(int(port))
+        wait_for(port, "ecoc_requests_under_way 1")
+        status, text = fetch(port, "POST", "/predict", body)
+        assert (status, "try again" in text) == (503, True)
+        assert fetch(port, "GET", "/health")[0] == 200
+        assert slow.finish()[1]["predictions"] == expected
+        status, text = fetch(port, "POST", "/predict", body)
+        assert (status, json.loads(text)["predictions"]) == (200, expected)
+
+        slow = SlowRequest(int(port))
+        wait_for(port, "ecoc_requests_under_way 1")
+        server.send_signal(signal.SIGTERM)
+        status, answer = slow.finish()
+        assert (status, answer["predictions"]) == (200, expected)
+        _, talk = server.communicate()
+    assert server.returncode == 0
+    assert "Traceback" not in talk
+    assert talk.splitlines()[-1] == "stopped"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--host", "0.0.0.0"], "Add --public"),
+        (["--host", "example.org"], "Add --public"),
+        (["--deadline", "soon"], "'soon' is no time; write 200ms, 1.5s or 0.2."),
+        (["--workers", "0"], "--workers"),
+    ],
+)
+def test_wrong_usage_is_told_before_anything_is_begun(options, message):
+    result = CliRunner().invoke(main, ["serve", "missing.skops", *options])
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())

@@ -1,0 +1,94 @@
+# ruff: noqa: N803, N806  # X is what scikit-learn calls it
+"""A server on a real cluster, whose workers are in this process."""
+
+import threading
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+from tests.multiclass.cases import blobs
+
+from ecoc.codes import exhaustive
+from ecoc.errors import InvalidInputError
+from ecoc.multiclass import ECOCClassifier
+from ecoc.serving import ColumnServer
+
+distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings("ignore")  # what a cluster says as it starts and stops
+
+PATIENTLY = {"deadline": 600.0}
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with distributed.LocalCluster(
+        n_workers=3, threads_per_worker=1, processes=False, dashboard_address=":0"
+    ) as local:
+        yield local
+
+
+@pytest.fixture(scope="module")
+def model():
+    X, y = blobs()
+    return ECOCClassifier(GaussianNB(), exhaustive(5)).fit(X, y)
+
+
+def wait_until(settled, server, X):
+    """Go on predicting until the cluster has come to rest."""
+    for _ in range(2000):
+        server.predict(X[:3], **PATIENTLY)
+        if settled(server.status()):
+            return
+    raise AssertionError(server.status())
+
+
+def test_columns_answer_from_a_cluster_that_changes(cluster, model):
+    X, _ = blobs()
+    with distributed.Client(cluster) as client, ColumnServer(model, client) as server:
+        served = server.predict(X, **PATIENTLY)
+        assert np.array_equal(served.labels, model.predict(X))
+        assert np.array_equal(served.margins, model.margin(X))
+        assert served.missing_columns == ()
+        assert sorted(map(len, server.status().workers.values())) == [5, 5, 5]
+
+        results = []
+        callers = [
+            threading.Thread(target=lambda: results.append(server.predict(X, **PATIENTLY)))
+            for _ in range(8)
+        ]
+        for caller in callers:
+            caller.start()
+        cluster.scale(2)  # while they are asking
+        for caller in callers:
+            caller.join()
+        assert len(results) == 8
+        for result in results:
+            expected = model.predict(X, missing_columns=result.missing_columns)
+            assert np.array_equal(result.labels, expected)
+        wait_until(lambda status: len(status.workers) == 2, server, X)
+        wait_until(lambda status: not status.homeless_columns, server, X)
+        assert np.array_equal(server.predict(X, deadline=None).labels, model.predict(X))
+
+        cluster.scale(3)
+        wait_until(lambda status: len(status.workers) == 3, server, X)
+        wait_until(lambda status: sorted(map(len, status.workers.values())) == [5, 5, 5], server, X)
+        assert np.array_equal(server.predict(X, deadline=None).labels, model.predict(X))
+        assert server.status().failed_answers == 0
+        # The client is the caller's, and still works.
+        assert client.submit(pow, 2, 3).result() == 8
+
+
+def test_an_address_is_enough_and_a_column_that_fails_is_told_of(cluster, model):
+    X, _ = blobs()
+    with ColumnServer(model, cluster.scheduler_address, replicas=2) as server:
+        assert sum(map(len, server.status().workers.values())) == 30
+        assert server.predict(X, **PATIENTLY).missing_columns == ()
+        broken = X[:2].copy()
+        broken[0, 0] = np.nan  # naive Bayes takes none
+        with pytest.raises(InvalidInputError, match=r"All workers failed; .* NaN"):
+            server.predict(broken, **PATIENTLY)
+
+
+def test_what_is_no_cluster_is_refused(model):
+    with pytest.raises(InvalidInputError, match="address of a scheduler"):
+        ColumnServer(model, 8786)

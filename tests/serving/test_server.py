@@ -1,0 +1,329 @@
+# ruff: noqa: N806  # X is what scikit-learn calls it
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from tests.multiclass.cases import blobs
+from tests.serving.stand_in import VirtualServer
+
+from ecoc.codes import Codebook, exhaustive
+from ecoc.errors import InvalidInputError, TimeLimitError, UnsupportedError
+from ecoc.multiclass import ColumnError, ECOCClassifier
+from ecoc.multiclass.decoders import Hamming
+
+
+@pytest.fixture(scope="module")
+def data():
+    return blobs(n_classes=5, per_class=60, spread=1.8)
+
+
+@pytest.fixture(scope="module")
+def model(data):
+    X, y = data
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0)
+    return ECOCClassifier(tree, exhaustive(5), random_state=0).fit(X[::2], y[::2])
+
+
+@pytest.fixture(scope="module")
+def answers(model, data):
+    """What all columns say about samples, computed once."""
+    scores = model.column_scores(data[0])
+    number = {row.tobytes(): place for place, row in enumerate(data[0])}
+    return lambda batch: scores[[number[row.tobytes()] for row in batch]]
+
+
+def winners(model, scores):
+    """The class that Hamming decoding of all columns prefers, and None where none leads."""
+    matrix = model.codebook_.matrix
+    if scores.ndim == 3:
+        agreement = (scores.argmax(axis=2)[:, None, :] == matrix).sum(axis=2)
+    else:
+        agreement = np.sign(scores) @ matrix.T
+    found = []
+    for row in agreement:
+        best = np.flatnonzero(row == row.max())
+        found.append(model.classes_[best[0]] if len(best) == 1 else None)
+    return found
+
+
+def check_truth(served, model, scores, n_wrong=0):
+    """A decision with a margin for the answers that are wrong is that of all columns."""
+    honest = winners(model, scores)
+    for label, margin, certain, truth in zip(
+        served.labels, served.margins, served.certain, honest, strict=True
+    ):
+        if certain and margin >= n_wrong:
+            assert label == truth
+    assert (served.margins[~served.certain] == 0).all()
+
+
+def test_all_columns_in_time_are_the_model(model, data):
+    X, _ = data
+    server = VirtualServer(model)
+    served = server.predict(X)
+    assert np.array_equal(served.labels, model.predict(X))
+    assert np.array_equal(served.margins, model.margin(X))
+    assert served.missing_columns == ()
+    assert served.n_columns == 15
+    assert not served.below.any()
+    assert served.seconds == 0.01
+    # The batch goes once to each worker.
+    assert sorted(worker for worker, _ in server.crew.asked) == ["w0", "w1", "w2", "w3"]
+
+
+def test_late_columns_are_erased_and_their_answers_dropped(model, data):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.seconds["w1"] = 0.7
+    late = server.status().workers["w1"]
+    served = server.predict(X, deadline=0.2)
+    assert served.seconds == pytest.approx(0.2)
+    assert served.missing_columns == late
+    assert np.array_equal(served.labels, model.predict(X, missing_columns=late))
+    check_truth(served, model, model.column_scores(X))
+    assert server.status().late_answers == 0
+    server.crew.pass_time(1.0)
+    assert server.status().late_answers == 1
+    assert server.predict(X, deadline=None).missing_columns == ()
+
+
+def test_a_wanted_margin_is_waited_for_or_marked(model, data):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.seconds["w1"] = 0.7
+    marked = server.predict(X, deadline=0.2, min_margin=2, patience=0)
+    assert marked.seconds == pytest.approx(0.2)
+    assert marked.below.any()
+    assert np.array_equal(marked.below, ~marked.certain | (marked.margins < 2))
+    waited = server.predict(X, deadline=0.2, min_margin=2, patience=5)
+    assert waited.seconds == pytest.approx(0.7)
+    assert waited.missing_columns == ()
+    assert waited.below.sum() < marked.below.sum()
+    # Samples that the late columns cannot change are not worth the wait.
+    soon = server.predict(X[marked.certain], deadline=0.2, min_margin=0, patience=5)
+    assert soon.seconds == pytest.approx(0.2)
+    assert soon.certain.all()
+
+
+def test_a_worker_that_leaves_costs_its_columns_for_the_batches_under_way(model, data):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.at(0.005, lambda: server.crew.kill("w2"))
+    lost = server.status().workers["w2"]
+    served = server.predict(X, deadline=0.5)
+    # Nobody waits for a worker that is gone.
+    assert served.seconds == 0.01
+    assert served.missing_columns == lost
+    server.crew.pass_time(1.0)
+    status = server.status()
+    assert status.homeless_columns == ()
+    assert sorted(map(len, status.workers.values())) == [5, 5, 5]
+    assert status.lost_answers == 1
+    assert server.predict(X).missing_columns == ()
+    server.crew.join("w9")
+    server.crew.pass_time(1.0)
+    assert sorted(map(len, server.status().workers.values())) == [3, 4, 4, 4]
+    assert np.array_equal(server.predict(X).labels, model.predict(X))
+
+
+def test_waiting_for_all_columns_outlives_a_worker(model, data):
+    X, _ = data
+    server = VirtualServer(model, n_workers=2)
+    server.crew.at(0.005, lambda: server.crew.kill("w0"))
+    served = server.predict(X, deadline=None)
+    assert served.missing_columns == ()
+    assert served.seconds > 0.05  # the columns had to be placed anew
+    assert np.array_equal(served.labels, model.predict(X))
+
+
+def test_columns_that_cannot_tell_the_classes_apart_are_no_answer(data):
+    X, y = data
+    model = ECOCClassifier(GaussianNB(), "one-vs-rest").fit(X, y)
+    server = VirtualServer(model, n_workers=2)
+    server.crew.seconds["w0"] = 0.9  # three of five classes
+    assert server.predict(X, deadline=0.2, patience=2).seconds == pytest.approx(0.9)
+    assert server.predict(X, deadline=0.2, patience=0).seconds == pytest.approx(0.2)
+
+
+def test_replicas_stand_in_for_each_other(model, data):
+    X, _ = data
+    server = VirtualServer(model, replicas=2)
+    assert sorted(map(len, server.status().workers.values())) == [7, 7, 8, 8]
+    server.crew.seconds["w0"] = 9.0
+    server.crew.at(0.005, lambda: server.crew.kill("w3"))
+    held = server.status().workers
+    served = server.predict(X)
+    assert set(served.missing_columns) == set(held["w0"]) & set(held["w3"])
+
+
+def test_a_worker_that_owes_too_much_is_not_asked(model, data, answers):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.scores = lambda batch, columns: answers(batch)[:, columns]
+    server.crew.seconds["w1"] = 1000.0
+    seconds = [server.predict(X[:2], deadline=0.2).seconds for _ in range(40)]
+    assert seconds[0] == pytest.approx(0.2)
+    assert seconds[-1] == pytest.approx(0.01)
+    server.crew.seconds["w1"] = 0.01
+    server.crew.pass_time(2000.0)
+    assert server.predict(X[:2]).missing_columns == ()
+
+
+@pytest.mark.parametrize(
+    "rubbish",
+    [
+        lambda scores: scores[:, :1],
+        lambda scores: "no scores",
+        lambda scores: np.full(scores.shape, np.inf),
+    ],
+    ids=["shape", "text", "infinite"],
+)
+def test_rubbish_is_erased(model, data, rubbish):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.broken["w3"] = rubbish
+    columns = server.status().workers["w3"]
+    served = server.predict(X)
+    assert np.array_equal(served.labels, model.predict(X, missing_columns=columns))
+    check_truth(served, model, model.column_scores(X))
+
+
+def test_a_worker_that_flips_its_answers_is_reported_and_relieved(model, data, answers, caplog):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.scores = lambda batch, columns: answers(batch)[:, columns]
+    server.crew.broken["w2"] = np.negative
+    reports = []
+    for number in range(50):
+        batch = X[6 * number % 240 :][:20]
+        server.predict(batch)
+        server.crew.pass_time(0.2)
+        if server.status().distrusted:
+            reports.append(number)
+    assert server.status().distrusted == ("w2",)
+    assert reports[0] < 10
+    assert "w2 answers wrongly" in caplog.text
+    assert server.status().homeless_columns == ()
+    assert "w2" not in server.status().workers
+    assert np.array_equal(server.predict(X).labels, model.predict(X))
+
+
+def test_one_large_batch_is_rid_of_a_liar_before_it_is_decoded(model, data):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.broken["w2"] = np.negative
+    columns = server.status().workers["w2"]
+    served = server.predict(X)
+    assert served.missing_columns == columns
+    assert np.array_equal(served.labels, model.predict(X, missing_columns=columns))
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_margins_are_true_whatever_happens(model, data, answers, seed):
+    X, _ = data
+    rng = np.random.default_rng(seed)
+    n_workers, replicas = int(rng.integers(3, 7)), int(rng.integers(1, 3))
+    server = VirtualServer(model, n_workers=n_workers, replicas=replicas)
+    crew = server.crew
+    crew.scores = lambda batch, columns: answers(batch)[:, columns]
+    joined = 0
+    for _ in range(12):
+        workers = list(crew.names())
+        worker = str(rng.choice(workers))
+        moment = crew.clock() + float(rng.uniform(0, 0.3))
+        match rng.choice(["kill", "delay", "flip", "rejoin", "nothing"]):
+            case "kill" if len(workers) > 2:
+                crew.at(moment, lambda gone=worker: gone in crew.names() and crew.kill(gone))
+            case "delay":
+                crew.seconds[worker] = float(rng.uniform(0.01, 0.6))
+            case "flip":
+                crew.broken[worker] = np.negative
+            case "rejoin":
+                joined += 1
+                crew.at(moment, lambda name=f"new{joined}": crew.join(name))
+        batch = X[rng.permutation(len(X))[: int(rng.integers(1, 25))]]
+        begun = len(crew.asked)
+        margin = rng.choice([None, 0, 1])
+        liars = set(crew.broken)
+        served = server.predict(batch, deadline=0.2, min_margin=margin, patience=0.6)
+        flipped = {
+            column for worker, some in crew.asked[begun:] if worker in liars for column in some
+        }
+        used = flipped - set(served.missing_columns)
+        honest = answers(batch)
+        check_truth(served, model, honest, len(used))
+        if not used:
+            decoded = model.decoder_(
+                honest, model.codebook_.matrix, missing_columns=served.missing_columns
+            )
+            assert np.array_equal(served.labels, decoded.argmax(axis=1))
+        assert served.seconds <= 0.2 + 0.6 + 1e-9
+        assert not served.below.any() or margin is not None
+    server.crew.pass_time(5.0)
+    assert server.status().homeless_columns == ()
+
+
+def test_symbols_and_pipelines(data):
+    X, y = data
+    code = Codebook.from_rows(["000010", "110101", "201222", "022112", "121021"], n_symbols=3)
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    classifier = ECOCClassifier(tree, code, decoding="hamming")
+    model = make_pipeline(StandardScaler(), classifier).fit(X, y)
+    server = VirtualServer(model, n_workers=3)
+    assert np.array_equal(server.predict(X).labels, model.predict(X))
+    server.crew.seconds["w1"] = 0.6
+    served = server.predict(X, patience=0)
+    check_truth(served, model[-1], model[-1].column_scores(model[:-1].transform(X)))
+    assert len(served.missing_columns) == 2
+
+
+def test_reject_labels_are_given_out(data):
+    X, y = data
+    classifier = ECOCClassifier(
+        GaussianNB(), exhaustive(5), decoding=Hamming(), reject_below=2, reject_label=-1
+    )
+    model = classifier.fit(X, y)
+    assert -1 in model.predict(X)
+    assert np.array_equal(VirtualServer(model).predict(X).labels, model.predict(X))
+
+
+def test_nobody_answers(model, data):
+    X, _ = data
+    server = VirtualServer(model)
+    for worker in server.crew.names():
+        server.crew.seconds[worker] = 10.0
+    with pytest.raises(TimeLimitError, match=r"answered within 0\.7 s, of 4 workers"):
+        server.predict(X, deadline=0.2, patience=0.5)
+
+
+def test_samples_that_no_worker_can_cope_with_are_the_callers_error(model, data):
+    X, _ = data
+
+    def fail(scores):
+        raise ValueError("no such sample")
+
+    server = VirtualServer(model)
+    server.crew.broken = dict.fromkeys(server.crew.names(), fail)
+    with pytest.raises(ColumnError, match="no such sample"):
+        server.predict(X)
+    assert server.status().failed_answers == 4
+
+
+def test_bad_arguments_are_refused_before_work(model, data):
+    X, y = data
+    server = VirtualServer(model)
+    with pytest.raises(ValueError, match="features"):
+        server.predict(X[:, :2])
+    for bad in ({"deadline": -1}, {"min_margin": -1}, {"patience": "long"}):
+        with pytest.raises(InvalidInputError, match=next(iter(bad))):
+            server.predict(X, **bad)
+    assert server.crew.asked == []
+    with pytest.raises(InvalidInputError, match="replicas"):
+        VirtualServer(model, replicas=0)
+    with pytest.raises(InvalidInputError, match="not GaussianNB"):
+        VirtualServer(GaussianNB().fit(X, y))
+    costly = ECOCClassifier(GaussianNB(), exhaustive(5), cost_matrix=1 - np.eye(5)).fit(X, y)
+    with pytest.raises(UnsupportedError, match="probabilities"):
+        VirtualServer(costly)

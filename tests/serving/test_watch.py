@@ -1,0 +1,106 @@
+import numpy as np
+import pytest
+
+from ecoc.codes import Codebook, exhaustive, one_vs_rest
+from ecoc.serving.watch import WorkerWatch
+
+MATRIX = exhaustive(5).matrix  # 15 columns, row distance 8
+HOMES = [f"w{column % 5}" for column in range(15)]
+
+
+def batches(rng, size=10, error=0.05):
+    """Batches of honest answers, some of them wrong."""
+    while True:
+        truth = MATRIX[rng.integers(5, size=size)].astype(float)
+        yield truth * np.where(rng.random(truth.shape) < error, -1, 1)
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        lambda scores, rng: -scores,
+        lambda scores, rng: np.abs(scores) * rng.choice([-1, 1], size=scores.shape),
+    ],
+    ids=["flipped", "random"],
+)
+def test_a_liar_is_named_within_fifty_batches_and_nobody_else(lie):
+    rng = np.random.default_rng(0)
+    watch = WorkerWatch(MATRIX)
+    mine = [column for column, home in enumerate(HOMES) if home == "w3"]
+    for number, scores in enumerate(batches(rng)):
+        scores[:, mine] = lie(scores[:, mine], rng)
+        found = watch.see(scores, HOMES)
+        if found:
+            break
+        assert number < 50
+    assert found == ("w3",)
+
+
+def test_sound_workers_are_left_in_peace():
+    rng = np.random.default_rng(1)
+    watch = WorkerWatch(MATRIX)
+    stream = batches(rng, error=0.1)
+    assert not any(watch.see(next(stream), HOMES) for _ in range(300))
+
+
+def test_one_weak_column_is_not_the_fault_of_its_worker():
+    rng = np.random.default_rng(2)
+    watch, stream = WorkerWatch(MATRIX), batches(rng)
+    for _ in range(50):
+        scores = next(stream)
+        scores[:, 7] = rng.choice([-1.0, 1.0], size=len(scores))
+        assert watch.see(scores, HOMES) == ()
+
+
+def test_a_column_is_blamed_on_one_worker_alone():
+    rng = np.random.default_rng(3)
+    watch, stream = WorkerWatch(MATRIX), batches(rng)
+    homes = [f"w{column}" for column in range(15)]
+    reports = []
+    for _ in range(100):
+        scores = next(stream)
+        scores[:, 7] *= -1
+        found = watch.see(scores, homes)
+        if found:
+            reports.extend(found)
+            homes[7] = "another"
+            watch.forget()
+    assert reports == ["w7"]
+
+
+def test_of_replicas_the_liar_is_named():
+    rng = np.random.default_rng(4)
+    watch, stream, found = WorkerWatch(MATRIX), batches(rng), ()
+    for number in range(50):
+        scores, homes = next(stream), list(HOMES)
+        if number % 2:  # the liar was quicker than the worker that holds the same columns
+            for column in range(3, 15, 5):
+                homes[column] = "liar"
+                scores[:, column] *= -1
+        found = found or watch.see(scores, homes)
+    assert found == ("liar",)
+
+
+def test_erasures_and_symbols():
+    rng = np.random.default_rng(5)
+    code = Codebook.from_rows(["000010", "110101", "201222", "022112", "121021"], n_symbols=3)
+    symbols = np.hstack([code.matrix] * 2)
+    homes = [f"w{column % 4}" for column in range(12)]
+    watch, found = WorkerWatch(symbols), ()
+    for _ in range(40):
+        answers = symbols[rng.integers(5, size=10)]
+        answers[:, ::4] = (answers[:, ::4] + 1) % 3
+        scores = np.eye(3)[answers]
+        scores[:, 5] = np.nan
+        found = found or watch.see(scores, [*homes[:5], None, *homes[6:]])
+    assert found == ("w0",)
+
+
+def test_codes_that_cannot_tell_name_nobody():
+    rng = np.random.default_rng(6)
+    matrix = one_vs_rest(5).matrix
+    watch = WorkerWatch(matrix)
+    for _ in range(40):
+        scores = matrix[rng.integers(5, size=10)].astype(float)
+        scores[:, 0] *= -1
+        assert watch.see(scores, list("abcde")) == ()

@@ -1,0 +1,26 @@
+"""Compile what numba compiles, and keep it, before several processes would do so at once."""
+
+import numpy as np
+
+from ecoc.constructions import blocks, symbols
+from ecoc.design import _annealing, _prefixes
+from ecoc.graphs import CliqueCover, ConflictGraph, verify_cover
+from ecoc.graphs.greedy import greedy_cover, grow_cliques, index_arcs, reduce_cliques
+from ecoc.multiclass.decoders.probabilities import couple
+from hitting_set import small_hitting_set
+
+for room in (_annealing, _prefixes, blocks, symbols):
+    room.compile_kernels()
+
+graph = ConflictGraph(6, 3)
+for max_matrix_bytes in (0, 1 << 20):
+    arcs = index_arcs(graph.adjacency(), max_matrix_bytes)
+    reduce_cliques(arcs, grow_cliques(arcs, np.ones(arcs.indices.size, dtype=np.bool_), True))
+verify_cover(graph, greedy_cover(graph, reduce=False))
+pair = CliqueCover.from_cliques([[0, 1]], n_vertices=graph.n_vertices, method="by hand")
+verify_cover(graph, pair)
+
+for tolerance in (0.1, 1e-9):
+    couple(np.full((1, 2, 3), 1 / 3), [[0, 1], [1, 2], [2, 0]], tolerance=tolerance)
+
+small_hitting_set((np.array([0, 2]), np.array([0, 1])), np.ones(2), n_rounds=1, seed=0)
