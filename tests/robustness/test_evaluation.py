@@ -4,10 +4,19 @@ import numpy as np
 import pytest
 import torch
 from sklearn.datasets import load_iris
+from sklearn.linear_model import RidgeClassifier
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.robustness.attacks.linear import best_margins, linear_case
-from tests.robustness.networks import CodeModel, Scaled, images, ordinary, samples
+from tests.robustness.networks import (
+    CodeModel,
+    Scaled,
+    codebook,
+    digits,
+    images,
+    ordinary,
+    samples,
+)
 
 from ecoc.errors import InvalidInputError, VerificationError
 from ecoc.multiclass import ECOCClassifier
@@ -167,19 +176,25 @@ def test_black_boxes_are_attacked_without():
 
 
 def test_rejections_are_counted_apart_from_wrong_answers():
-    options = {"codebook": "dense-random", "n_columns": 9, "random_state": 0}
+    pictures, digit = digits()
+    test, truth = pictures[1300:1312].astype(np.float64), digit[1300:1312]
     plain, model = (
-        ECOCClassifier(LinearSVC(random_state=0), **options, **rejecting).fit(X[::2], Y[::2])
+        ECOCClassifier(RidgeClassifier(), codebook=codebook(), **rejecting)
         for rejecting in ({}, {"reject_below": 1, "reject_label": -1})
     )
     found, always = (
         evaluate_robustness(
-            m, X[1::5], Y[1::5], epsilons=[0.05, 0.3], box=None, random_state=0, keep_examples=True
+            m.fit(pictures[:600], digit[:600]),
+            test,
+            truth,
+            epsilons=[0.02, 0.1],
+            random_state=0,
+            keep_examples=True,
         )
         for m in (model, plain)
     )
-    answers = model.predict(X[1::5])
-    assert found.clean == np.mean(answers == Y[1::5])
+    answers = model.predict(test)
+    assert found.clean == np.mean(answers == truth)
     assert found.rejected[0] == np.mean(answers == -1)
     assert always.rejected is None
     for i in range(2):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import counted
-from ecoc._latex import booktabs, escaped, text_table
+from ecoc._latex import booktabs, escaped
 from ecoc.errors import FileFormatError, InvalidInputError
 from ecoc.multiclass.diagnostics.plotting import figure_of, new_axes
 from ecoc.robustness.certificates.bounds import Smoothing
@@ -466,7 +466,13 @@ class Leaderboard:
         )
 
     def __str__(self) -> str:
-        return text_table(self.table())
+        lines = self.table()
+        widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
+        padded = (
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+            for line in lines
+        )
+        return "\n".join(line.rstrip() for line in padded)
 
 
 def _radius_label(norm: str) -> str:
