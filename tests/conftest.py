@@ -5,6 +5,8 @@ import signal
 import pytest
 from hypothesis import settings
 
+from ecoc.atlas import Atlas
+
 # Machines differ in speed, and the same examples should run everywhere. Who looks for new
 # counterexamples has the time: pytest --hypothesis-profile thorough
 settings.register_profile("ecoc", deadline=None, derandomize=True, max_examples=20)
@@ -39,3 +41,9 @@ def browser():
         started = running.chromium.launch(executable_path=path, args=list(FLAGS))
         yield started
         started.close()
+
+
+@pytest.fixture
+def without_atlas(monkeypatch, tmp_path):
+    """Designs begin with an empty atlas, for tests of the stages that come after it."""
+    monkeypatch.setattr("ecoc.design.run.packaged_atlas", lambda: Atlas(tmp_path))

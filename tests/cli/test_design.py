@@ -182,10 +182,12 @@ def test_bounds_are_listed_with_their_reasons():
     assert "at most 6" in ecoc("bounds", "-k", 6, "--rho", 9, expect=1).stderr
 
 
+@pytest.mark.usefixtures("without_atlas")
 def test_verbose_tells_the_stages():
     assert "theory: " in ecoc("design", "-k", 8, "-v").stderr
 
 
+@pytest.mark.usefixtures("without_atlas")
 @pytest.mark.parametrize("output", [[], ["-o", "-"], ["--json"]])
 def test_a_design_that_ends_at_the_limit_of_its_work_says_so(monkeypatch, output):
     for stage in ("construct", "short_search"):
@@ -197,6 +199,7 @@ def test_a_design_that_ends_at_the_limit_of_its_work_says_so(monkeypatch, output
     assert "; a time limit (--time-limit SECONDS) lets it go on." in text
 
 
+@pytest.mark.usefixtures("without_atlas")
 def test_a_log_has_a_line_now_and_then(monkeypatch):
     monkeypatch.setattr(ProgressLines, "_FIRST", 0.0)
     monkeypatch.setattr(ProgressLines, "_SHARE", 0.0)

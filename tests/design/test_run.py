@@ -13,6 +13,7 @@ from ecoc.design.symbol_portfolio import SymbolPortfolio
 from ecoc.errors import SolverError
 
 
+@pytest.mark.usefixtures("without_atlas")
 def test_an_interrupt_keeps_what_is_known(monkeypatch):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
@@ -44,6 +45,7 @@ def test_a_solver_that_lies_is_caught(monkeypatch):
         design_codebook(6, 9, min_column_distance=2, method="integer-program")
 
 
+@pytest.mark.usefixtures("without_atlas")
 def test_ctrl_c_between_two_stages_keeps_what_is_known(monkeypatch):
     def interrupt(run):
         raise KeyboardInterrupt
@@ -92,6 +94,7 @@ def test_a_program_that_stopped_at_the_limit_of_its_work_says_so(bound):
     assert (told in str(design)) == (told in design._repr_html_()) == (bound == 3)
 
 
+@pytest.mark.usefixtures("without_atlas")
 def test_a_log_is_told_where_the_design_stands(monkeypatch, capsys):
     monkeypatch.setattr(ProgressLines, "_FIRST", 0.0)
     monkeypatch.setattr(ProgressLines, "_SHARE", 0.0)
@@ -120,6 +123,7 @@ def test_a_run_says_where_it_stands():
         assert run.standing() == "ip3: best 2, bound 3, gap 33.3 %, 1 node"
 
 
+@pytest.mark.usefixtures("without_atlas")
 @pytest.mark.parametrize("symbols", [2, 3])
 def test_a_program_that_is_too_large_is_told_of(monkeypatch, symbols):
     kind = portfolio.Portfolio if symbols == 2 else SymbolPortfolio

@@ -54,3 +54,21 @@ def test_what_cannot_be_built_is_refused_before_work(tmp_path):
     with pytest.raises(InvalidInputError, match="classes"):
         build_atlas(tmp_path / "new", classes=(5, 4))
     assert not (tmp_path / "new").exists()
+
+
+def test_open_cells_are_designed(tmp_path):
+    """Where a survey leaves columns close together or uneven, a design does better."""
+    build_atlas(tmp_path, n_symbols=[2, 3], classes=(5, 5))
+    before = {q: np.array(Atlas(tmp_path).table(q)) for q in (2, 3)}
+    outcome = build_atlas(tmp_path, n_symbols=[2, 3], classes=(5, 5), design=True)
+    assert outcome.is_complete
+    assert outcome.n_better > 0
+    atlas = Atlas(tmp_path)
+    for q in (2, 3):
+        assert len(atlas.table(q)) >= len(before[q])
+        for old in before[q]:
+            cell = atlas.get(int(old["n_classes"]), int(old["n_columns"]), q)
+            assert (cell.distance, cell.separation) >= (old["distance"], old["separation"])
+            assert cell.codebook.min_row_distance == cell.distance
+    again = build_atlas(tmp_path, n_symbols=[2, 3], classes=(5, 5), design=True)
+    assert again.n_better == 0

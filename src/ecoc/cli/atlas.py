@@ -128,6 +128,9 @@ def _range(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[
 )
 @click.option("--improve", is_flag=True, help="Work again on lengths with an open distance.")
 @click.option(
+    "--design", is_flag=True, help="Design codebooks for cells that are missing or open; slow."
+)
+@click.option(
     "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes at a time."
 )
 @common_options
@@ -136,6 +139,7 @@ def build(
     symbols: tuple[int, ...],
     classes: tuple[int, int],
     improve: bool,
+    design: bool,
     jobs: int,
     as_json: bool,
 ) -> None:
@@ -154,6 +158,7 @@ def build(
             n_symbols=symbols or SURVEYED_SYMBOLS,
             classes=classes,
             improve=improve,
+            design=design,
             n_jobs=jobs,
             progress=progress,
         )
@@ -247,7 +252,7 @@ def _progress_shown() -> Iterator[Callable[[BuildProgress], None] | None]:
         from ecoc._workers import ProgressLines
 
         lines = ProgressLines()
-        yield lambda at: lines(f"lengths: {at.done} of {at.total}, {at.n_cells} cells")
+        yield lambda at: lines(f"done: {at.done} of {at.total}, {at.n_cells} cells")
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn

@@ -161,8 +161,8 @@ def difference_parts(n_rows: int, n_columns: int, order: int) -> tuple[Ints, ...
 
     Examples
     --------
-    >>> [part.shape for part in difference_parts(12, 33, 3)]
-    [(14, 21), (12, 12)]
+    >>> [part.shape for part in difference_parts(12, 45, 3)]
+    [(12, 33), (12, 12)]
     """
     lengths = _part_lengths(n_rows, n_columns, order)
     if lengths is None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -29,9 +30,10 @@ from ecoc.bounds import (
 from ecoc.bounds.problem import SymbolBoundProblem
 from ecoc.bounds.symbols import best_symbol_bound, elementary_symbol_bounds
 from ecoc.design.result import n_partitions
+from ecoc.survey.leaves import as_symbols, describe_words
 from ecoc.survey.lengths import CodeFigures, SurveyedCode, codes_of_lengths
 from ecoc.survey.powers import power_codes
-from ecoc.survey.symbols import symbol_codes_of_lengths
+from ecoc.survey.symbols import measure_codebook, symbol_codes_of_lengths
 
 __all__ = ["SURVEYED_SYMBOLS", "BuildOutcome", "BuildProgress", "build_atlas"]
 
@@ -45,6 +47,7 @@ _MOST_POWER = 14
 _MOST_COLUMNS_OF_POWERS = 64
 _LENGTHS_AT_A_TIME = 8
 _SECONDS_BETWEEN_FILES = 60.0
+_DESIGN_EFFORT = 0.1
 _STORED = ("johnson", "delsarte", "pairs", "inner-products")
 
 
@@ -112,6 +115,7 @@ def build_atlas(
     n_symbols: Sequence[int] = SURVEYED_SYMBOLS,
     classes: tuple[int, int] = (3, 1 << _MOST_POWER),
     improve: bool = False,
+    design: bool = False,
     n_jobs: int = 1,
     progress: Callable[[BuildProgress], object] | None = None,
 ) -> BuildOutcome:
@@ -131,6 +135,10 @@ def build_atlas(
         The least and the largest number of classes to survey.
     improve : bool, default=False
         Work again on lengths with a cell whose distance is open.
+    design : bool, default=False
+        Design a codebook for every cell that is missing or open, in its distance or in the
+        separation of its columns, once; with several symbols also where groups are uneven.
+        Seconds each.
     n_jobs : int, default=1
         How many processes work at a time.
     progress : callable, optional
@@ -156,17 +164,21 @@ def build_atlas(
         if drafts[q].lacks(unit, or_open=improve)
     ]
     limit = max((unit.longest for unit in units), default=0)
+    open_cells = _open_cells(drafts, low, high) if design else []
+    total = len(units) + len(open_cells)
     done = 0
     complete = False
     written = time.monotonic()
     try:
-        for unit, surveyed in _surveys(units, limit, n_jobs):
+        for q, surveyed in itertools.chain(
+            _surveys(units, limit, n_jobs), _designs(open_cells, n_jobs)
+        ):
             for code, bounds in surveyed:
-                drafts[unit.n_symbols].take(code, bounds)
+                drafts[q].take(code, bounds)
             done += 1
             if progress is not None:
                 n_cells = sum(draft.n_cells for draft in drafts.values())
-                progress(BuildProgress(done, len(units), n_cells))
+                progress(BuildProgress(done, total, n_cells))
             if time.monotonic() - written > _SECONDS_BETWEEN_FILES:
                 _write(drafts)
                 written = time.monotonic()
@@ -184,23 +196,75 @@ def build_atlas(
     )
 
 
-def _surveys(
-    units: list[_Unit], limit: int, n_jobs: int
-) -> Iterator[tuple[_Unit, list[tuple[SurveyedCode, list[_Bounds]]]]]:
+_Surveyed: TypeAlias = "tuple[int, list[tuple[SurveyedCode, list[_Bounds]]]]"
+"""The symbols of some codes, and each code with the bounds of the cells that it serves."""
+
+
+def _surveys(units: list[_Unit], limit: int, n_jobs: int) -> Iterator[_Surveyed]:
+    yield from _spread(_surveyed, [(unit, limit) for unit in units], n_jobs)
+
+
+def _surveyed(unit: _Unit, limit: int) -> _Surveyed:
+    return unit.n_symbols, survey_unit(unit, limit)
+
+
+def _spread(
+    work: Callable[..., _Surveyed], calls: list[tuple[Any, ...]], n_jobs: int
+) -> Iterator[_Surveyed]:
     if n_jobs == 1:
-        for unit in units:
-            yield unit, survey_unit(unit, limit)
+        for call in calls:
+            yield work(*call)
         return
     from joblib import Parallel, delayed
 
-    work = tethered(_told)
+    told = tethered(work)
     yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-        delayed(work)(unit, limit) for unit in units
+        delayed(told)(*call) for call in calls
     )
 
 
-def _told(unit: _Unit, limit: int) -> tuple[_Unit, list[tuple[SurveyedCode, list[_Bounds]]]]:
-    return unit, survey_unit(unit, limit)
+def _open_cells(drafts: dict[int, _Draft], low: int, high: int) -> list[tuple[int, int, int]]:
+    """The cells that a design may fill or better, those of few classes first."""
+    cells = []
+    for q, draft in drafts.items():
+        most = _MOST_CLASSES.get(q, _MOST_CLASSES_OF_MORE)
+        powers = [1 << power for power in range(_MOST_POWER + 1) if q == 2 and 1 << power > most]
+        for k in [*range(max(3, q), most + 1), *powers]:
+            rate = _COLUMNS_PER_CLASS.get(q, _COLUMNS_PER_CLASS_OF_MORE)
+            lengths = range(2, (rate * k if k <= most else _MOST_COLUMNS_OF_POWERS) + 1)
+            if low <= k <= high:
+                cells += [
+                    (k, length, q)
+                    for length in lengths
+                    if _has_cell(k, length, q) and draft.is_open(k, length)
+                ]
+    return sorted(cells)
+
+
+def _designs(cells: list[tuple[int, int, int]], n_jobs: int) -> Iterator[_Surveyed]:
+    yield from _spread(_designed, cells, n_jobs)
+
+
+def _designed(k: int, length: int, n_symbols: int) -> _Surveyed:
+    from ecoc.design import design_codebook
+
+    with one_thread():
+        codebook = design_codebook(
+            k, length, n_symbols=n_symbols, effort=_DESIGN_EFFORT, random_state=0
+        ).codebook
+        figures = None
+        if codebook is not None and codebook.n_columns == length:
+            figures = measure_codebook(codebook.matrix.astype(np.int64), n_symbols)
+        if codebook is None or figures is None:
+            return n_symbols, []
+        matrix = codebook.matrix
+        words = as_symbols(matrix) if n_symbols == 2 else matrix.astype(np.uint8)
+        how = "designed" if codebook.provenance is None else codebook.provenance.method
+        code = SurveyedCode(
+            *(length, n_symbols, how, describe_words(words, n_symbols), (), (figures,)),
+            searched=True,
+        )
+        return n_symbols, [(code, [_bounds(code, figures)])]
 
 
 # ---------------------------------------------------------------------------- units
@@ -319,6 +383,15 @@ class _Draft:
             for k in range(unit.low, unit.high + 1)
             if _has_cell(k, length, self.n_symbols)
         )
+
+    def is_open(self, k: int, length: int) -> bool:
+        """Whether a cell is missing, or not searched yet with something left to search for."""
+        record = self.records.get((k, length))
+        if record is None:
+            return True
+        uneven = self.n_symbols > 2 and record["imbalance"] > 1
+        apart = record["separation"] < record["separation_bound"]
+        return not record["searched"] and (record["distance"] < record["bound"] or apart or uneven)
 
     def take(self, code: SurveyedCode, bounds: list[_Bounds]) -> None:
         """Take a code for the cells in which it is better than what is there."""
