@@ -24,12 +24,12 @@ def help_text(*verb: str) -> str:
 def nested(verb: str) -> list[str]:
     """The verbs below a verb, if it has any."""
     listed = help_text(verb).partition("Commands:")[2]
-    return [f"{verb} {name}" for name in re.findall(r"^  (\w+) ", listed, re.MULTILINE)]
+    return [f"{verb} {name}" for name in re.findall(r"^  ([\w-]+) ", listed, re.MULTILINE)]
 
 
 def updated(page: str) -> str:
     """The page with the help texts of today between its headings."""
-    verbs = re.findall(r"^  (\w+) ", help_text().partition("Commands:")[2], re.MULTILINE)
+    verbs = re.findall(r"^  ([\w-]+) ", help_text().partition("Commands:")[2], re.MULTILINE)
     verbs = [verb for name in verbs for verb in (name, *nested(name))]
     parts = [f"### ecoc {verb}\n\n```text\n{help_text(*verb.split())}```\n" for verb in verbs]
     before, rest = page.split("<!-- verbs -->\n", 1)

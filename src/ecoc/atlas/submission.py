@@ -72,9 +72,9 @@ def compare_with_atlas(codebook: Codebook, *, atlas: Atlas | None = None) -> Sub
 
     Examples
     --------
-    >>> from ecoc.codes import one_vs_rest
-    >>> print(compare_with_atlas(one_vs_rest(5)))
-    Not as good as the atlas: row distance 2 (atlas 2, at most 2 possible), columns 2 apart ...
+    >>> from ecoc.codes import dense_random
+    >>> print(compare_with_atlas(dense_random(10, 20, random_state=0)))
+    Not as good as the atlas: row distance 8 (atlas 10, at most 10 possible), columns ...
     """
     atlas = packaged_atlas() if atlas is None else atlas
     if codebook.n_symbols == 2 and not codebook.is_binary:
