@@ -112,6 +112,7 @@ def test_no_time_still_gives_a_codebook():
     assert design.bound == 16
 
 
+@pytest.mark.usefixtures("without_atlas")
 def test_columns_are_moved_apart_where_it_is_free():
     design = design_codebook(12, 8, n_symbols=4, random_state=0)
     assert design.codebook.min_row_distance == design.bound

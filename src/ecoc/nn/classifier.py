@@ -150,7 +150,7 @@ class ECOCNetworkClassifier(NetworkEstimator):
     ...     architecture="mlp", epochs=3, batch_size=32, random_state=0
     ... ).fit(X[:1000], y[:1000])
     >>> model.codebook_
-    <Codebook 'hadamard': 10 classes x 20 columns, row distance 10, column distance 3>
+    <Codebook 'atlas-2-10-20': 10 classes x 20 columns, row distance 10, column distance 3>
     >>> model.score(X[1000:], y[1000:]) > 0.85
     True
     >>> import torch
