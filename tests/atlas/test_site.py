@@ -1,9 +1,12 @@
 """What ``ecoc atlas site`` writes."""
 
 import json
+import re
+from importlib import resources
 
 import numpy as np
 import pytest
+from tests.atlas.part import part_of_atlas
 
 from ecoc.atlas import Atlas, packaged_atlas
 from ecoc.atlas.cells import GROUNDS
@@ -14,15 +17,8 @@ from ecoc.errors import InvalidInputError
 
 @pytest.fixture(scope="module")
 def atlas(tmp_path_factory):
-    whole = packaged_atlas()
     folder = tmp_path_factory.mktemp("atlas")
-    for path in whole.folder.iterdir():
-        if not path.name.startswith("cells-"):
-            (folder / path.name).symlink_to(path)
-    for q in (2, 3):
-        table = whole.table(q)
-        np.save(folder / f"cells-{q}.npy", table[table["n_classes"] <= 9])
-    return Atlas(folder)
+    return part_of_atlas(folder, lambda table, _: table["n_classes"] <= 9, symbols=(2, 3))
 
 
 def test_programs_find_every_cell(atlas, tmp_path):
@@ -67,3 +63,17 @@ def test_a_site_is_replaced_and_nothing_else(atlas, tmp_path):
 
 def test_every_argument_is_told():
     assert set(SENTENCES) == set(GROUNDS)
+
+
+def test_the_browser_checks_the_argument_of_every_cell_but_one():
+    """What docs/atlas.md says; the page of that cell says so, too."""
+    script = (resources.files("ecoc.atlas") / "pages" / "checks.js").read_text(encoding="utf-8")
+    listed = re.search(r"const ARGUMENTS = {(.*?)}", script).group(1)
+    checked = [name.strip() for name in listed.split(",")]
+    atlas = packaged_atlas()
+    left = []
+    for q in atlas.symbols:
+        table = atlas.table(q)
+        known = np.isin(table["ground"], [GROUNDS.index(name) for name in checked])
+        left += [(q, *record.item()[:2]) for record in table[~known]]
+    assert left == [(2, 6, 14)]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.atlas.part import part_of_atlas
 
-from ecoc.atlas import Atlas, packaged_atlas
 from ecoc.atlas.site import write_site
 from ecoc.bounds import BoundProblem, best_bound
 from ecoc.bounds.problem import SymbolBoundProblem
@@ -21,18 +21,14 @@ LARGE = {(2, 256, 60), (2, 200, 400), (2, 1024, 40), (5, 50, 30)}
 @pytest.fixture(scope="module")
 def atlas(tmp_path_factory):
     """The smallest classes of the packaged atlas, and a few large ones."""
-    whole = packaged_atlas()
-    folder = tmp_path_factory.mktemp("atlas")
-    for path in whole.folder.iterdir():
-        if not path.name.startswith("cells-"):
-            (folder / path.name).symlink_to(path)
-    for q in whole.symbols:
-        table = whole.table(q)
+
+    def keep(table, q):
         kept = (table["n_classes"] <= 11) & (table["n_columns"] <= 60)
         for _, k, columns in (large for large in LARGE if large[0] == q):
             kept |= (table["n_classes"] == k) & (table["n_columns"] == columns)
-        np.save(folder / f"cells-{q}.npy", table[kept])
-    return Atlas(folder)
+        return kept
+
+    return part_of_atlas(tmp_path_factory.mktemp("atlas"), keep)
 
 
 @pytest.fixture(scope="module")

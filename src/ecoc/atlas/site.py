@@ -257,7 +257,6 @@ class _Writer:
         self._json("index.json", index)
 
     def _script(self, path: str, value: object) -> None:
-        # What stands between < and / would end a script that a page holds; files are safe.
         self._text(f"data/{path}.js", f'Atlas.take("{path}",{_compact(value)});\n')
 
     def _json(self, path: str, value: object) -> None:

@@ -35,6 +35,15 @@ CODE_NAMES = (
 )
 
 
+_output_option = click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    callback=destination("-", ".json", ".csv", ".npz"),
+    help="Write to a .json, .csv or .npz file.",
+)
+
+
 @click.command()
 @click.argument("name", type=click.Choice(CODE_NAMES), metavar="NAME")
 @classes_option
@@ -49,13 +58,7 @@ CODE_NAMES = (
     help="Symbols, q (balanced-random and digits).",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    callback=destination("-", ".json", ".csv", ".npz"),
-    help="Write to a .json, .csv or .npz file.",
-)
+@_output_option
 @common_options
 def make(
     name: str,
@@ -270,13 +273,7 @@ def convert(source: str, target: str, allow_repeated_columns: bool, as_json: boo
 )
 @click.option("--time-limit", type=click.FloatRange(min=0), metavar="SECONDS")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    callback=destination("-", ".json", ".csv", ".npz"),
-    help="Write to a .json, .csv or .npz file.",
-)
+@_output_option
 @repeated_columns_option
 @common_options
 def extend(

@@ -11,7 +11,7 @@ and filled up with free columns.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
@@ -44,6 +44,7 @@ __all__ = [
     "legendre_lengths",
     "linear_kinds",
     "normalised_block",
+    "pack_blocks",
     "patchworks",
     "replacements",
     "residual_block",
@@ -381,6 +382,18 @@ def _knapsack(
         kinds += hadamard_kinds(k, limit)
     if family != "hadamard":
         kinds += linear_kinds(k, limit, tabled=tabled)
+    return pack_blocks(kinds, limit)
+
+
+def pack_blocks(kinds: Sequence[BlockKind], limit: int) -> tuple[tuple[BlockKind, ...], ...]:
+    """For each number of columns up to a limit, blocks of exactly so many, as far as they go.
+
+    Examples
+    --------
+    >>> blocks = pack_blocks([*hadamard_kinds(4, 15)], 15)
+    >>> [kind.name for kind in blocks[7]], [kind.name for kind in blocks[10]]
+    (['A8'], ['C12'])
+    """
     kinds = [kind for kind in kinds if kind.n_columns <= limit]
     widths = np.array([kind.n_columns for kind in kinds], dtype=np.int64)
     # A little off for each block: of equal distances the one with fewer blocks wins.

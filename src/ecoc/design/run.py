@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil, floor
+from typing import ClassVar
 
 from ecoc._checks import Exact, counted, exact
 from ecoc.atlas import AtlasCell, packaged_atlas
@@ -58,6 +59,9 @@ class DesignRun:
     cell: AtlasCell | None = None
     began: float = field(default_factory=time.monotonic)
     at: str = "design"
+
+    balances: ClassVar[bool] = True
+    """Whether columns are balanced in the end; else uneven ones come last from the atlas."""
 
     @property
     def bound(self) -> Exact | None:
@@ -129,7 +133,10 @@ class DesignRun:
         if problem != DesignProblem(k, length, n_symbols=q):
             return
         cell = packaged_atlas().find(k, length, q)
-        if cell is None or not self.begins_with(cell):
+        if cell is None:
+            return
+        better = self.objective is not None and self.objective < cell.distance
+        if cell.imbalance > 1 and not (self.balances or better):
             return
         with self.stage("atlas") as remarks:
             design = Design.from_cell(cell)
@@ -140,10 +147,6 @@ class DesignRun:
             self.separation_certificate = design.separation_certificate
             self.cell = cell
             remarks.append(f"{cell.how}, {cell.distance}, of {cell.made.isoformat()}")
-
-    def begins_with(self, cell: AtlasCell) -> bool:
-        """Whether a cell of the atlas is a good beginning, or taken only if nothing is better."""
-        return cell.n_symbols == self.problem.n_symbols
 
     def tighten(self, certificate: Certificate) -> None:
         """Keep a bound if it is better than the best."""

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from ecoc._checks import counted
 from ecoc._limits import Budget
 from ecoc._typing import Ints
-from ecoc.atlas import AtlasCell
 from ecoc.codes import Codebook, Provenance, balanced_random
 from ecoc.codes.measures import renaming_distance
 from ecoc.design.problem import DesignProblem, balance_limit, group_differences
@@ -55,6 +54,9 @@ _MAX_REFUSED = 2_000
 class SymbolPortfolio(StagedRun):
     """The stages of a design with more than two symbols."""
 
+    # Classes in uneven groups make worse classifiers.
+    balances = False
+
     def short_search(self) -> None:
         """Search, with no more work than is worth it."""
         self.search(self.effort * _SEARCH_WORK)
@@ -68,16 +70,6 @@ class SymbolPortfolio(StagedRun):
         super().search_and_solve(solver)
         if self.cell is None and not self.proved:
             self.look_up()
-
-    def begins_with(self, cell: AtlasCell) -> bool:
-        """Whether the groups of its columns are even, or nothing else was as good.
-
-        Classes in uneven groups make worse classifiers, and columns of several symbols are not
-        balanced afterwards.
-        """
-        return cell.imbalance <= 1 or (
-            self.objective is not None and self.objective < cell.distance
-        )
 
     def go_on_from_atlas(self, solver: str) -> None:
         """Do what a cell of the atlas leaves open; columns are moved apart in any case."""

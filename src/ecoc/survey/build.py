@@ -171,7 +171,8 @@ def build_atlas(
     written = time.monotonic()
     try:
         for q, surveyed in itertools.chain(
-            _surveys(units, limit, n_jobs), _designs(open_cells, n_jobs)
+            _spread(_surveyed, [(unit, limit) for unit in units], n_jobs),
+            _spread(_designed, open_cells, n_jobs),
         ):
             for code, bounds in surveyed:
                 drafts[q].take(code, bounds)
@@ -200,17 +201,14 @@ _Surveyed: TypeAlias = "tuple[int, list[tuple[SurveyedCode, list[_Bounds]]]]"
 """The symbols of some codes, and each code with the bounds of the cells that it serves."""
 
 
-def _surveys(units: list[_Unit], limit: int, n_jobs: int) -> Iterator[_Surveyed]:
-    yield from _spread(_surveyed, [(unit, limit) for unit in units], n_jobs)
-
-
 def _surveyed(unit: _Unit, limit: int) -> _Surveyed:
     return unit.n_symbols, survey_unit(unit, limit)
 
 
 def _spread(
-    work: Callable[..., _Surveyed], calls: list[tuple[Any, ...]], n_jobs: int
+    work: Callable[..., _Surveyed], calls: Sequence[tuple[Any, ...]], n_jobs: int
 ) -> Iterator[_Surveyed]:
+    """Do the work of all calls, in processes if several are wanted."""
     if n_jobs == 1:
         for call in calls:
             yield work(*call)
@@ -239,10 +237,6 @@ def _open_cells(drafts: dict[int, _Draft], low: int, high: int) -> list[tuple[in
                     if _has_cell(k, length, q) and draft.is_open(k, length)
                 ]
     return sorted(cells)
-
-
-def _designs(cells: list[tuple[int, int, int]], n_jobs: int) -> Iterator[_Surveyed]:
-    yield from _spread(_designed, cells, n_jobs)
 
 
 def _designed(k: int, length: int, n_symbols: int) -> _Surveyed:

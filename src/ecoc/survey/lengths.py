@@ -20,7 +20,13 @@ from ecoc._typing import Signs
 from ecoc.atlas.recipes import Recipe
 from ecoc.bounds import separation_bound
 from ecoc.constructions.blocks import BlockCode, Goal, free_column, search_deal, separation_of
-from ecoc.constructions.patchwork import BlockKind, hadamard_kinds, linear_kinds, replacements
+from ecoc.constructions.patchwork import (
+    BlockKind,
+    hadamard_kinds,
+    linear_kinds,
+    pack_blocks,
+    replacements,
+)
 from ecoc.survey.leaves import Block, as_symbols, describe_words, make_block
 
 __all__ = [
@@ -31,13 +37,11 @@ __all__ = [
     "best_linear_kinds",
     "codes_of_lengths",
     "measure_rows",
-    "pack_blocks",
     "plans_of_length",
 ]
 
 MAX_CUT = 8
 _MAX_FREE = 4
-_PER_BLOCK = 1 << 20
 _STEP = 0.75
 """A code serves down to this share of its rows; fewer have a code of their own."""
 
@@ -142,29 +146,6 @@ def _best_blocks(n_classes: int, limit: int, most: int) -> tuple[tuple[BlockKind
     kinds = [*hadamard_kinds(n_classes, limit)]
     kinds += next(step for served, step in _linear_steps(limit, most) if served >= n_classes)
     return pack_blocks(kinds, limit)
-
-
-def pack_blocks(kinds: Sequence[BlockKind], limit: int) -> tuple[tuple[BlockKind, ...], ...]:
-    """For each number of columns up to a limit, blocks of exactly so many, as far as they go."""
-    kinds = [kind for kind in kinds if kind.n_columns <= limit]
-    widths = np.array([kind.n_columns for kind in kinds], dtype=np.int64)
-    # A little off for each block: of equal distances the one with fewer blocks wins.
-    gains = np.array([kind.distance * _PER_BLOCK - 1 for kind in kinds], dtype=np.int64)
-    values: npt.NDArray[np.int64] = np.full(limit + 1, -1, dtype=np.int64)
-    values[0] = 0
-    best: list[tuple[BlockKind, ...]] = [()]
-    for length in range(1, limit + 1):
-        usable = np.flatnonzero(widths <= length)
-        before = values[length - widths[usable]]
-        totals = np.where(before >= 0, before + gains[usable], -1)
-        if not totals.size or totals.max() < 0:
-            best.append(())
-            continue
-        choice = int(np.argmax(totals))
-        kind = kinds[int(usable[choice])]
-        values[length] = totals[choice]
-        best.append((*best[length - kind.n_columns], kind))
-    return tuple(best)
 
 
 def best_plans(n_classes: int, n_columns: int, limit: int, most: int) -> list[Plan]:

@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 
 from ecoc.atlas.recipes import Recipe, Symbols, expand_recipe, pack_words
-from ecoc.constructions.patchwork import BlockKind
+from ecoc.constructions.patchwork import BlockKind, pack_blocks
 from ecoc.survey.leaves import as_symbols, spanning_words
 from ecoc.survey.lengths import (
     MAX_CUT,
@@ -15,7 +15,6 @@ from ecoc.survey.lengths import (
     Plan,
     SurveyedCode,
     best_linear_kinds,
-    pack_blocks,
     plans_of_length,
 )
 
