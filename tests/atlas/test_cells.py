@@ -1,5 +1,6 @@
 import json
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -110,3 +111,12 @@ def test_damaged_files_are_refused(folder):
     (folder / "matrices.json").write_text("[]")
     with pytest.raises(FileFormatError, match="object"):
         _ = Atlas(folder).matrices
+
+
+def test_a_cell_whose_distance_is_open_is_never_settled():
+    """A design with little work was made for some of them, and more work may do better."""
+    cell = get(10, 20)
+    assert cell.is_searched
+    assert cell.is_settled
+    assert not replace(cell, bound=cell.bound + 1).is_settled
+    assert replace(cell, is_searched=False).is_settled == cell.is_separated

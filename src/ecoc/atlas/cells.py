@@ -120,8 +120,8 @@ class AtlasCell:
     made : date
         When the codebook came into the atlas.
     is_searched : bool
-        Whether everything that ``design_codebook`` does was done for this cell, so that it has
-        no more to offer.
+        Whether a design of its own was made for this cell, which moves columns apart as far as
+        it can.
 
     Examples
     --------
@@ -160,8 +160,8 @@ class AtlasCell:
 
     @property
     def is_settled(self) -> bool:
-        """Whether ``design_codebook`` has nothing to add: both bounds are met, or it has tried."""
-        return self.is_searched or (self.is_proved and self.is_separated)
+        """Whether a design has nothing to add: the distance is proved, the separation met or tried."""
+        return self.is_proved and (self.is_searched or self.is_separated)
 
     @property
     def how(self) -> str:
