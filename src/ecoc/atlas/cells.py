@@ -160,7 +160,7 @@ class AtlasCell:
 
     @property
     def is_settled(self) -> bool:
-        """Whether a design has nothing to add: the distance is proved, the separation met or tried."""
+        """Whether a design has nothing to add: proved distance, separation met or tried."""
         return self.is_proved and (self.is_searched or self.is_separated)
 
     @property
