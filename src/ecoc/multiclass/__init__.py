@@ -1,5 +1,6 @@
 """Multiclass classifiers from a codebook and any learner; rooms for decoders and diagnostics."""
 
+from ecoc.multiclass.adaptive import decoc, ecoc_one, forest_ecoc, minimal_code
 from ecoc.multiclass.choosing import CODEBOOKS, Choice, choose_codebook
 from ecoc.multiclass.classifier import ECOCClassifier
 from ecoc.multiclass.columns import ColumnError
@@ -13,6 +14,10 @@ __all__ = [
     "ECOCClassifier",
     "KernelRidgeColumns",
     "choose_codebook",
+    "decoc",
+    "ecoc_one",
+    "forest_ecoc",
     "load_model",
+    "minimal_code",
     "save_model",
 ]
