@@ -133,12 +133,26 @@ def test_sparse_features_and_other_labels_make_the_same_code():
     }
 
 
-def test_ecoc_one_adds_columns_for_classes_that_are_confused():
-    # The first two classes overlap, and the others are far from all.
-    rng = np.random.default_rng(0)
-    centres = np.array([[0, 0], [2, 0], [0, 8], [8, 0], [8, 8]])
+CENTRES = np.array([[0, 0], [2, 0], [0, 8], [8, 0], [8, 8]])
+"""The first two classes overlap, and the others are far from all."""
+
+
+def overlapping(scale=1):
     y = np.repeat(np.arange(5), 40)
-    X = centres[y] + rng.normal(size=(200, 2))
+    return scale * CENTRES[y] + np.random.default_rng(0).normal(size=(200, 2)), y
+
+
+class Picky(GaussianNB):
+    """A learner that two classes alone are too small for."""
+
+    def fit(self, X, y, sample_weight=None):
+        if len(X) < 70:
+            raise ValueError("too few samples")
+        return super().fit(X, y, sample_weight)
+
+
+def test_ecoc_one_adds_columns_for_classes_that_are_confused():
+    X, y = overlapping()
     initial = one_vs_rest(5)
     code = ecoc_one(X, y, GaussianNB(), initial=initial, n_columns=7, random_state=0)
     assert np.array_equal(code.matrix[:, :5], initial.matrix)
@@ -146,8 +160,14 @@ def test_ecoc_one_adds_columns_for_classes_that_are_confused():
     assert code.matrix[0, 5] * code.matrix[1, 5] == -1
     assert code == ecoc_one(X, y, GaussianNB(), initial=initial, n_columns=7, random_state=0)
     # What is told apart gets no more columns.
-    apart = centres[y] * 100 + rng.normal(size=(200, 2))
-    assert ecoc_one(apart, y, GaussianNB(), random_state=0).n_columns == 4
+    assert ecoc_one(*overlapping(100), GaussianNB(), random_state=0).n_columns == 4
+
+
+def test_ecoc_one_does_without_columns_that_cannot_be_trained():
+    X, y = overlapping()
+    code = ecoc_one(X, y, Picky(), initial="one-vs-rest", n_columns=6, random_state=0)
+    assert code.n_columns == 6
+    assert np.abs(code.matrix[:, 5]).sum() > 2
 
 
 def test_ecoc_one_refuses_what_it_cannot_use():

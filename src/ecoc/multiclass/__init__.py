@@ -6,6 +6,7 @@ from ecoc.multiclass.classifier import ECOCClassifier
 from ecoc.multiclass.columns import ColumnError
 from ecoc.multiclass.files import load_model, save_model
 from ecoc.multiclass.joint import KernelRidgeColumns
+from ecoc.multiclass.subclasses import SubclassECOCClassifier
 
 __all__ = [
     "CODEBOOKS",
@@ -13,6 +14,7 @@ __all__ = [
     "ColumnError",
     "ECOCClassifier",
     "KernelRidgeColumns",
+    "SubclassECOCClassifier",
     "choose_codebook",
     "decoc",
     "ecoc_one",

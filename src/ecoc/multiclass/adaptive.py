@@ -25,7 +25,13 @@ from ecoc.codes import STANDARD_CODES, Codebook, Provenance, make_code
 from ecoc.codes.validation import normalised_columns
 from ecoc.design.similarity import class_kernel
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass.columns import ColumnTask, fit_columns, score_method, scores_with_gaps
+from ecoc.multiclass.columns import (
+    ColumnError,
+    ColumnTask,
+    fit_columns,
+    score_method,
+    scores_with_gaps,
+)
 from ecoc.multiclass.data import check_targets, take_rows
 from ecoc.multiclass.decoders.learned import stratified_folds
 from ecoc.multiclass.decoders.names import make_decoder
@@ -560,15 +566,27 @@ class _Growth:
         candidates: Sequence[npt.NDArray[np.int8]],
     ) -> list[_Column]:
         """Each candidate, trained and put behind the columns of the code."""
-        if not candidates:
-            return []
         found = []
-        for entries, own in zip(candidates, self.scores(np.array(candidates).T).T, strict=True):
+        for entries, own in self._scored(candidates):
             longer = np.column_stack([matrix, entries])
             predicted = self.predicted(longer, np.column_stack([scores, own]))
             error = float(self.weights[predicted != self.targets].sum())
             found.append(_Column(entries, own, error))
         return found
+
+    def _scored(
+        self, candidates: Sequence[npt.NDArray[np.int8]]
+    ) -> list[tuple[npt.NDArray[np.int8], Floats]]:
+        """The candidates that the learner can be trained for, with their scores."""
+        if not candidates:
+            return []
+        try:
+            scores = self.scores(np.array(candidates).T)
+        except ColumnError:
+            # Some learners need more samples than two small classes have.
+            single = [] if len(candidates) == 1 else [[column] for column in candidates]
+            return [scored for column in single for scored in self._scored(column)]
+        return list(zip(candidates, scores.T, strict=True))
 
     def scores(self, matrix: npt.NDArray[np.int8]) -> Floats:
         """The scores of columns for all samples, after training on those not held out."""
