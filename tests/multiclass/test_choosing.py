@@ -398,3 +398,10 @@ def test_designs_tell_where_they_stand_if_the_classifier_does(monkeypatch, optio
     # A number of its own: what was designed before is not designed again.
     ECOCClassifier(**options, estimator=GaussianNB(), verbose=7).fit(X, y)
     assert seen == [7]
+
+
+def test_codes_that_train_columns_are_not_for_models_with_a_codebook():
+    with pytest.raises(InvalidInputError, match="ECOCClassifier does not do"):
+        choose_codebook(
+            "ecoc-one", np.arange(3), estimator=ECOCClassifier(), data=blobs(3, per_class=4)
+        )
