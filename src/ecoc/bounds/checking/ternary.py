@@ -290,7 +290,7 @@ def _delsarte(problem: TernaryBoundProblem, proof: dict[str, Any], target: int) 
 
 def _turned(values: list[int]) -> list[int]:
     """Return the first coefficients of a polynomial times (1 - x) / (1 + x)."""
-    quotient = []
+    quotient: list[int] = []
     for value in values:
         quotient.append(value - (quotient[-1] if quotient else 0))
     return [b - a for a, b in zip([0, *quotient], quotient, strict=False)]
