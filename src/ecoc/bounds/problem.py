@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from heapq import heappop, heappush
-from math import comb, factorial
+from math import ceil, comb, factorial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -462,7 +463,8 @@ class TernaryBoundProblem:
     goal : {"cover", "errors", "distance", "weighted"}, default="cover"
         What is bounded: the least number of columns that set a pair of classes apart; the
         errors that are surely corrected; the least row distance, in which 0 counts 1/2; or the
-        least sum of the ease of the columns that set a pair apart, over the pair's demand.
+        least sum of the ease of the columns that set a pair apart, over the pair's demand,
+        rounded down to six places.
     exponent : Fraction, default=1
         theta.
     budget : Fraction, optional
@@ -507,7 +509,7 @@ class TernaryBoundProblem:
 
     def cost(self, size: int) -> Fraction:
         """Return what a column costs whose classes have so many data points together."""
-        return Fraction(str(round(float(size) ** float(self.exponent), 6)))
+        return _power(size, self.exponent)
 
     def least_cost(self, support: int) -> Fraction:
         """Return what a column that uses so many classes costs at least."""
@@ -530,6 +532,18 @@ class TernaryBoundProblem:
         if self.goal == "errors":
             return Fraction(max(0, (target - 2) // 2))
         return Fraction(target - 1, 2 if self.goal == "distance" else 1)
+
+
+@lru_cache(maxsize=1 << 14)
+def _power(size: int, exponent: Fraction) -> Fraction:
+    """Return size^exponent rounded to six places, the same on every machine.
+
+    The powers of floating point differ in their last bits, which large costs show.
+    """
+    context = Context(prec=30 + len(str(size)) * ceil(exponent))
+    theta = context.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
+    power = context.power(Decimal(size), theta)
+    return Fraction(power.quantize(Decimal("1e-6"), context=context))
 
 
 def exact_targets(targets: npt.ArrayLike) -> list[list[Fraction]]:

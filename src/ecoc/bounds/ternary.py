@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import combinations
-from math import comb, lcm
+from math import comb, floor, lcm
 
 import numpy as np
 import numpy.typing as npt
@@ -413,7 +413,7 @@ def _dual(problem: TernaryBoundProblem) -> TernaryBound:
         _best_prices(problem, kinds) if cost_price is None else _prices(problem, kinds, cost_price)
     )
     share = best.total / sum(p * d for p, d in zip(prices, demands, strict=True))
-    value = Fraction(-(-share.numerator * 10**6 // share.denominator), 10**6)
+    value = Fraction(floor(share * 10**6), 10**6)
     return TernaryBound(
         "dual",
         value,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import compress
-from math import comb
+from math import comb, floor
 from typing import Any
 
 import numpy as np
@@ -62,7 +62,7 @@ class TernaryProblem(DesignProblem):
         Hamming decoding surely corrects, columns that leave the true class out answering
         anything (``"guaranteed-errors"``); the least row distance, in which an entry 0 counts
         1/2 (``"max-min-distance"``); or, by data, the least cover of a pair over its weight,
-        where easy columns count more (``"weighted-cover"``).
+        where easy columns count more, rounded down to six places (``"weighted-cover"``).
     pair_weights : array of shape (n_classes, n_classes), optional
         The cover that each pair needs, relative to others: how often its classes are confused.
         Positive and symmetric; 1 for all by default.
@@ -219,7 +219,8 @@ class TernaryProblem(DesignProblem):
         for apart, (p, q) in zip(separations(columns).T.tolist(), pairs, strict=True):
             demand = Fraction(1) if problem.demands is None else problem.demands[int(p)][int(q)]
             shares.append(sum(compress(ease, apart), Fraction(0)) / demand)
-        return exact(min(shares))
+        # Rounded down, so that a bound can be met and files hold short numbers.
+        return exact(Fraction(floor(min(shares) * 10**6), 10**6))
 
     def violations(self, codebook: Codebook) -> list[str]:
         """Say what a codebook lacks to be a solution, in integers and from its matrix alone."""
