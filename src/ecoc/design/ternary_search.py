@@ -272,6 +272,7 @@ def _moves(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
     value_change = np.zeros(n_orbits, dtype=np.int64)
     cover_change = np.zeros(n_orbits, dtype=np.int64)
     touched = np.zeros(2 * k, dtype=np.int64)
+    last = np.full(n_orbits, -1, dtype=np.int64)
     moved = np.zeros(2, dtype=np.int64)
     for move in range(n_moves):
         if penalty == 0:
@@ -325,7 +326,8 @@ def _moves(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
                 apart = int(column[p] * column[q] < 0) - int(matrix[p, j] * matrix[q, j] < 0)
                 if more == 0 and apart == 0:
                     continue
-                if value_change[c] == 0 and cover_change[c] == 0:
+                if last[c] != move:
+                    last[c] = move
                     touched[n_touched] = c
                     n_touched += 1
                 value_change[c] += factors[c] * more
