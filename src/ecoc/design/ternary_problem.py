@@ -12,7 +12,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ecoc._checks import Exact, check_choice, check_int, check_number, counted, exact, exact_text
+from ecoc._checks import (
+    Exact,
+    check_choice,
+    check_int,
+    check_matrix,
+    check_number,
+    counted,
+    exact,
+    exact_text,
+)
 from ecoc.bounds.problem import TernaryBound, TernaryBoundProblem, exact_targets
 from ecoc.bounds.ternary import best_ternary_bound, exact_costs, exact_ease, separations
 from ecoc.codes import Codebook
@@ -353,7 +362,7 @@ class TernaryProblem(DesignProblem):
 
 def _matrix(name: str, values: npt.ArrayLike, n_classes: int) -> npt.NDArray[np.float64]:
     """Pair weights or similarities as a symmetric matrix of decimals."""
-    matrix = np.array(values, dtype=np.float64)
+    matrix = check_matrix(name, values).copy()
     if matrix.shape != (n_classes, n_classes):
         raise InvalidInputError(
             f"{name} must have shape ({n_classes}, {n_classes}), not {matrix.shape}."
