@@ -113,7 +113,9 @@ def _conferences(n_classes: int, n_columns: int) -> Iterator[Signs]:
     for q in islice(fields, _CONFERENCE_ORDERS):
         if q + 1 > n_columns:
             return
-        matrix = conference_matrix(q)[:n_classes]
+        matrix = conference_matrix(q)[:n_classes].copy()
+        # Orthogonal rows stay so, and the first column gets both signs.
+        matrix[1::2] *= -1
         yield matrix[:, (matrix > 0).any(axis=0) & (matrix < 0).any(axis=0)]
 
 

@@ -19,6 +19,7 @@ from ecoc.codes import Codebook, Provenance
 from ecoc.design.programs.ternary import TernaryProgram, build_ternary_program
 from ecoc.design.result import Certificate
 from ecoc.design.run import StagedRun
+from ecoc.design.solvers import Status
 from ecoc.design.ternary_problem import TernaryProblem
 from ecoc.errors import InfeasibleError, InvalidCodebookError, TooLargeError, UnsupportedError
 
@@ -310,6 +311,11 @@ class TernaryPortfolio(StagedRun):
                 )
                 said.append(f"{result.solver} {result.version}: {result.termination}")
                 self.note_cut("program", result.termination)
+                if result.status is Status.INFEASIBLE:
+                    raise InfeasibleError(
+                        f"No codebook satisfies the request, says {result.solver}. Ask for more "
+                        "columns, a larger max_support or a larger budget."
+                    )
                 if result.x is not None:
                     self._offer_matrix(built.matrix_of(result.x), "integer-program")
                 if result.bound is not None:

@@ -34,6 +34,7 @@ __all__ = [
 _CHUNK = 50_000
 _HOT, _COLD = 1.0, 0.1
 _ROUND_WORK = 10_000
+_MOVE_WORK = 50
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ def anneal_columns(
     seed : int
         The seed.
     budget : Budget, optional
-        Pays for each change as many units as there are classes and columns.
+        Pays for each change, by how many classes and columns there are.
     """
     group = Rotations(problem.n_classes) if group is None else group
     budget = Budget() if budget is None else budget
@@ -175,7 +176,7 @@ def anneal_columns(
     if group.order > 1:
         # Whole orbits are paid for, and may not hold columns twice; that is looked at later.
         rules = rules._replace(budget=rules.budget / group.order)
-    price = problem.n_classes + matrix.shape[1]
+    price = _MOVE_WORK + problem.n_classes + matrix.shape[1]
     at_most = int(min(n_moves, -(-budget.work // price)))
     rng = np.random.default_rng(seed)
     done, penalty = 0, 1
@@ -230,6 +231,25 @@ def _missing(value: int, cover: int, target: int, min_cover: int) -> int:
 
 
 @njit
+def _n_close(matrix: Signs, column: Signs, place: int, doubled: int) -> int:
+    """How many other columns are the same up to sign as one in a place, or too close to it."""
+    k, length = matrix.shape
+    count = 0
+    for i in range(length):
+        if i == place:
+            continue
+        product, mine, theirs = 0, 0, 0
+        for p in range(k):
+            product += column[p] * matrix[p, i]
+            mine += abs(column[p])
+            theirs += abs(matrix[p, i])
+        product = abs(product)
+        if k - product < doubled or (product == mine and mine == theirs):
+            count += 1
+    return count
+
+
+@njit
 def _moves(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
     matrix: Signs,
     orbits: Ints,
@@ -269,6 +289,10 @@ def _moves(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
     else:
         for c in range(n_orbits):
             penalty += _missing(values[c], covers[c], target, min_cover)
+    n_close = 0
+    for j in range(length):
+        n_close += _n_close(matrix, matrix[:, j], j, doubled)
+    n_close //= 2
     column = np.zeros(k, dtype=np.int8)
     value_change = np.zeros(n_orbits, dtype=np.int64)
     cover_change = np.zeros(n_orbits, dtype=np.int64)
@@ -276,7 +300,7 @@ def _moves(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
     last = np.full(n_orbits, -1, dtype=np.int64)
     moved = np.zeros(2, dtype=np.int64)
     for move in range(n_moves):
-        if penalty == 0:
+        if penalty == 0 and n_close == 0 and total_cost <= budget:
             break
         heat = warm * (cool / warm) ** (move / n_moves)
         j = np.random.randint(length)  # noqa: NPY002
@@ -312,7 +336,7 @@ def _moves(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
         cost = 0.0
         if budget < np.inf:
             cost = _column_cost(column, points, exponent)
-            if total_cost - costs[j] + cost > budget and cost > costs[j]:
+            if total_cost - costs[j] + cost > budget and cost >= costs[j]:
                 continue
         n_touched = 0
         for i in range(n_moved):
@@ -358,18 +382,12 @@ def _moves(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
                 )
                 change -= _missing(values[c], covers[c], target, min_cover)
         accepted = change <= 0 or np.random.random() < np.exp(-change / heat)  # noqa: NPY002
+        close = 0
         if accepted:
-            for i in range(length):
-                if i == j:
-                    continue
-                product, both = 0, 0
-                for p in range(k):
-                    product += column[p] * matrix[p, i]
-                    both += abs(matrix[p, i])
-                product = abs(product)
-                if k - product < doubled or (product == n_used and both == n_used):
-                    accepted = False
-                    break
+            close = _n_close(matrix, column, j, doubled) - _n_close(
+                matrix, matrix[:, j], j, doubled
+            )
+            accepted = close <= 0
         if accepted:
             for p in range(k):
                 used[p] += int(column[p] != 0) - int(matrix[p, j] != 0)
@@ -378,6 +396,7 @@ def _moves(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
                 total_cost += cost - costs[j]
                 costs[j] = cost
             penalty += change
+            n_close += close
         for i in range(n_touched):
             c = touched[i]
             if accepted:
@@ -385,7 +404,7 @@ def _moves(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
                 covers[c] += cover_change[c]
             value_change[c] = 0
             cover_change[c] = 0
-    return penalty
+    return penalty + n_close + int(total_cost > budget)
 
 
 # ---------------------------------------------------------------- growing columns
