@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +21,9 @@ from ecoc.design.result import Certificate
 from ecoc.design.run import StagedRun
 from ecoc.design.ternary_problem import TernaryProblem
 from ecoc.errors import InfeasibleError, InvalidCodebookError, TooLargeError, UnsupportedError
+
+if TYPE_CHECKING:
+    from ecoc.design.ternary_search import Rotations
 
 __all__ = ["TernaryPortfolio"]
 
@@ -184,7 +188,7 @@ class TernaryPortfolio(StagedRun):
             bound -= step
         return goals
 
-    def _runs(self) -> Iterator[tuple[int, Signs, object, int]]:
+    def _runs(self) -> Iterator[tuple[int, Signs, Rotations | None, int]]:
         """Produce what to try: short runs for every goal, orbits for the best, long runs."""
         from ecoc.design.ternary_search import rotations
 

@@ -187,7 +187,7 @@ def anneal_columns(
             read_only(orbits),
             read_only(factors),
             read_only(points),
-            tuple(rules),
+            rules,
             warm,
             cool,
             chunk,
@@ -211,7 +211,8 @@ def _column_cost(column: Signs, points: Ints, exponent: float) -> float:
     for p in range(column.size):
         if column[p]:
             total += points[p]
-    return float(total) ** exponent
+    cost: float = float(total) ** exponent
+    return cost
 
 
 @njit
@@ -234,7 +235,7 @@ def _moves(  # noqa: PLR0912, PLR0915, PLR0917  # one compiled loop
     orbits: Ints,
     factors: Ints,
     points: Ints,
-    rules: tuple[int, int, int, int, int, int, int, float, float, float],
+    rules: _Rules,
     warm: float,
     cool: float,
     n_moves: int,

@@ -141,7 +141,7 @@ def build_ternary_program(
         np.zeros(n + 1),
         np.append(np.ones(n), most),
         np.ones(n + 1, dtype=bool),
-        Names((NameBlock("x", columns), NameBlock("t"))),
+        Names((NameBlock("x", columns.astype(np.int64)), NameBlock("t"))),
         Names(tuple(names)),
     )
     return TernaryProgram(program, columns)
