@@ -90,7 +90,7 @@ def best_ternary_bound(problem: TernaryBoundProblem) -> TernaryBound:
 
 
 @dataclass(frozen=True)
-class _Kind:
+class _ColumnKind:
     """Columns of one value and cost, and how many there are."""
 
     value: Fraction
@@ -111,7 +111,7 @@ class _Prices:
         return {"column_price": str(self.column), "cost_price": str(self.cost)}
 
 
-def _best_prices(problem: TernaryBoundProblem, kinds: Sequence[_Kind]) -> _Prices:
+def _best_prices(problem: TernaryBoundProblem, kinds: Sequence[_ColumnKind]) -> _Prices:
     """Find the prices that prove the least total, which is convex in the price of cost."""
     least = _prices(problem, kinds, Fraction(0))
     if problem.budget is None:
@@ -135,7 +135,7 @@ def _best_prices(problem: TernaryBoundProblem, kinds: Sequence[_Kind]) -> _Price
     return min(least, found, key=lambda prices: prices.total)
 
 
-def _prices(problem: TernaryBoundProblem, kinds: Sequence[_Kind], cost: Fraction) -> _Prices:
+def _prices(problem: TernaryBoundProblem, kinds: Sequence[_ColumnKind], cost: Fraction) -> _Prices:
     """Return the best price of a column beside a price of cost."""
     gains = sorted(((kind.value - cost * kind.cost, kind.count) for kind in kinds), reverse=True)
     left, total, price = problem.n_columns, Fraction(0), Fraction(0)
@@ -153,9 +153,9 @@ def _prices(problem: TernaryBoundProblem, kinds: Sequence[_Kind], cost: Fraction
 
 def _kinds(
     problem: TernaryBoundProblem, value: Callable[[int, int], Fraction | int]
-) -> list[_Kind]:
+) -> list[_ColumnKind]:
     return [
-        _Kind(Fraction(value(a, b)), problem.least_cost(a + b), count)
+        _ColumnKind(Fraction(value(a, b)), problem.least_cost(a + b), count)
         for a, b, count in problem.kinds()
     ]
 
@@ -428,7 +428,7 @@ def _dual(problem: TernaryBoundProblem) -> TernaryBound:
         prices, cost_price = _pair_prices(problem, columns, ease, costs, demands)
         apart = separations(columns)
         values = (apart.astype(np.int64) @ np.array(prices)).tolist()
-        kinds = [_Kind(e * v, c, 1) for e, v, c in zip(ease, values, costs, strict=True)]
+        kinds = [_ColumnKind(e * v, c, 1) for e, v, c in zip(ease, values, costs, strict=True)]
     best = (
         _best_prices(problem, kinds) if cost_price is None else _prices(problem, kinds, cost_price)
     )
