@@ -112,6 +112,8 @@ def test_the_optimum_is_often_met():
     [
         ((10, 45, 2), "averaging", 1, 1),
         ((7, 9, 7), "plotkin", 4, 5),
+        ((105, 11, 105), "hamming", 3, 5),
+        ((43, 9, 42), "delsarte", 2, 4),
         ((9, 4, 6), "inertia", 0, 1),
         ((12, 8, 10), "inertia", 2, 3),
         ((8, 7, 4), "degrees", 0, 1),
@@ -119,6 +121,7 @@ def test_the_optimum_is_often_met():
         ((10, 34, 4), "degrees", 2, 3),
         ((6, 3, 5), "packing", 0, 1),
         ((12, 5, 8), "packing", 0, 1),
+        ((29, 6, 26), "pairs", 1, 2),
         ((4, 5, 4), "enumeration", 2, 3),
     ],
 )

@@ -56,7 +56,7 @@ def all_ternary_bounds(problem: TernaryBoundProblem) -> list[TernaryBound]:
 
     Examples
     --------
-    >>> [(bound.name, bound.value) for bound in all_ternary_bounds(TernaryBoundProblem(6, 4, 4))]
+    >>> [(bound.name, bound.value) for bound in all_ternary_bounds(TernaryBoundProblem(9, 4, 6))]
     [('inertia', Fraction(0, 1)), ('averaging', Fraction(1, 1))]
     """
     if problem.goal == "weighted":
@@ -81,7 +81,7 @@ def best_ternary_bound(problem: TernaryBoundProblem) -> TernaryBound:
     Examples
     --------
     >>> best_ternary_bound(TernaryBoundProblem(10, 34, 4)).reason
-    'all classes have degrees of at least 27, and those that are no multiple of 2 are too few.'
+    'covers of at least 3 need classes whose degrees no columns give.'
     """
     return all_ternary_bounds(problem)[0]
 
@@ -195,20 +195,40 @@ def _degrees(problem: TernaryBoundProblem, target: int) -> Proof | None:
     """
     k = problem.n_classes
     needed = target * (k - 1)
+    best = max(a * b for a, b, _ in problem.kinds())
+    given = 2 * _best_prices(problem, _kinds(problem, lambda a, b: a * b)).total
     for modulus in range(2, problem.max_support // 2 + 1):
         rest = -needed % modulus
-        if not rest:
+        if not rest or given >= k * (needed + rest):
             continue
-        best = max(a * b for a, b, _ in problem.kinds())
         shares = {Fraction(0), Fraction(1)}
         for a, b, _ in problem.kinds():
             if touched := _touched(a, b, modulus):
                 shares.add(Fraction(2 * (best - a * b), rest * touched))
-        for share in sorted(share for share in shares if share <= 1):
-            prices = _best_prices(problem, _kinds(problem, partial(_degree, modulus, share * rest)))
-            if prices.total + (1 - share) * rest * k < k * (needed + rest):
-                return prices.proof | {"modulus": modulus, "share": str(share)}
+        least, prices, share = _best_share(
+            problem, modulus, rest, sorted(share for share in shares if share <= 1)
+        )
+        if least < k * (needed + rest):
+            return prices.proof | {"modulus": modulus, "share": str(share)}
     return None
+
+
+def _best_share(
+    problem: TernaryBoundProblem, modulus: int, rest: int, shares: Sequence[Fraction]
+) -> tuple[Fraction, _Prices, Fraction]:
+    """Find the share that leaves least for the degrees, which is convex in it."""
+
+    def at(share: Fraction) -> tuple[Fraction, _Prices, Fraction]:
+        check_deadline()
+        prices = _best_prices(problem, _kinds(problem, partial(_degree, modulus, share * rest)))
+        return prices.total + (1 - share) * rest * problem.n_classes, prices, share
+
+    low, high = 0, len(shares) - 1
+    while low < high:
+        middle = (low + high) // 2
+        less = at(shares[middle])[0] <= at(shares[middle + 1])[0]
+        low, high = (low, middle) if less else (middle + 1, high)
+    return at(shares[low])
 
 
 def _degree(modulus: int, gain: Fraction, a: int, b: int) -> Fraction:

@@ -95,8 +95,8 @@ def _excluded(goal: str, value: Fraction) -> list[int]:
 
     That is a cover, or twice a distance. Hamming decoding surely corrects e errors only where
     2 e < o + (s_p - s_q) / 2 for both orders of the classes p and q, hence 2 e < o: more than
-    e errors need a cover of 2 e + 3, and the absence of a lower one will do as well. No errors
-    are corrected by any codebook.
+    e errors need a cover of 2 e + 3. A proof that excludes 2 e + 2, or for e = 0 any cover at
+    all, excludes that too.
     """
     if goal == "distance":
         return [floor(2 * value) + 1]
