@@ -110,7 +110,6 @@ def test_exchanges_never_make_it_worse(k):
         objective="weighted-cover",
         class_similarity=alike,
         pair_weights=0.5 + alike,
-        min_cover=0,
     )
     start = grow_columns(problem, k * (k - 1) // 4, 4, seed=0)
     better = exchange_columns(problem, start, n_rounds=60)

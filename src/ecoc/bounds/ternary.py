@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import counted, exact_text
-from ecoc._limits import check_deadline
+from ecoc._limits import seconds_left
 from ecoc._typing import Ints
 from ecoc.bounds.problem import Proof, TernaryBound, TernaryBoundProblem
 from ecoc.bounds.rows import ROW_ARGUMENTS
@@ -32,6 +32,7 @@ from ecoc.bounds.words import Words
 __all__ = [
     "MAX_LISTED_CLASSES",
     "all_ternary_bounds",
+    "averaging_bound_of_covers",
     "best_ternary_bound",
     "exact_costs",
     "exact_ease",
@@ -42,6 +43,10 @@ __all__ = [
 MAX_LISTED_CLASSES = 11
 """The most classes whose columns are all looked at: 86,526 of them."""
 
+_LISTED_SECONDS = 5e-5
+"""What a column takes in the linear program over all of them; half of 3^k exist."""
+
+_MAX_PRICED_CLASSES = 40
 _MOST_SUBSETS = 200_000
 _MAX_PACKED_LENGTH = 200
 _MAX_DELSARTE_LENGTH = 40
@@ -61,10 +66,11 @@ def all_ternary_bounds(problem: TernaryBoundProblem) -> list[TernaryBound]:
     """
     if problem.goal == "weighted":
         return [_dual(problem)]
-    bounds = [_averaging(problem)]
+    bounds = [averaging_bound_of_covers(problem)]
     arguments = {} if problem.goal == "distance" else _ARGUMENTS
     for name, argument in arguments.items():
-        check_deadline()
+        if seconds_left(1.0) == 0:
+            break
         target, proof = problem.excluded(bounds[-1].value), None
         # What an argument excludes, it excludes all that is larger.
         while target > 1 and (better := argument(problem, target - 1)) is not None:
@@ -117,38 +123,56 @@ def _best_prices(problem: TernaryBoundProblem, kinds: Sequence[_ColumnKind]) -> 
     if problem.budget is None:
         return least
     # Between two neighbouring ratios the order of columns by value less cost stays the same.
-    ratios = {kind.value / kind.cost for kind in kinds}
     best: dict[Fraction, Fraction] = {}
     for kind in kinds:
         best[kind.cost] = max(best.get(kind.cost, Fraction(0)), kind.value)
-    ratios |= {
-        (best[a] - best[b]) / (a - b) for a, b in combinations(best, 2) if best[a] > best[b] != a
-    }
-    candidates = sorted(ratio for ratio in ratios if ratio > 0)
+    ratios = [kind.value / kind.cost for kind in kinds]
+    ratios += [(best[a] - best[b]) / (a - b) for a, b in combinations(best, 2)]
+    candidates = sorted({ratio for ratio in ratios if ratio > 0}, key=float)
+    totals = _Totals(problem, kinds)
     low, high = 0, len(candidates) - 1
     while low < high:
-        check_deadline()
         middle = (low + high) // 2
-        one, other = (_prices(problem, kinds, candidates[i]) for i in (middle, middle + 1))
-        low, high = (low, middle) if one.total <= other.total else (middle + 1, high)
-    found = _prices(problem, kinds, candidates[low])
-    return min(least, found, key=lambda prices: prices.total)
+        one, other = (totals.at(float(candidates[i])) for i in (middle, middle + 1))
+        low, high = (low, middle) if one <= other else (middle + 1, high)
+    near = (_prices(problem, kinds, cost) for cost in candidates[max(0, low - 1) : low + 2])
+    return min((least, *near), key=lambda prices: prices.total)
+
+
+class _Totals:
+    """What prices of cost prove, in floating point, to find the best one by."""
+
+    def __init__(self, problem: TernaryBoundProblem, kinds: Sequence[_ColumnKind]) -> None:
+        self.values, self.costs = (
+            np.array([float(number) for number in numbers])
+            for numbers in ([kind.value for kind in kinds], [kind.cost for kind in kinds])
+        )
+        self.length = problem.n_columns
+        self.counts = np.array([float(min(kind.count, self.length)) for kind in kinds])
+        self.budget = float(problem.budget or 0)
+
+    def at(self, price: float) -> float:
+        """Return the total that a price of cost proves, with the best price of a column."""
+        gains = np.maximum(self.values - price * self.costs, 0)
+        order = np.argsort(-gains)
+        counts = self.counts[order]
+        taken = np.clip(self.length - (counts.cumsum() - counts), 0, counts)
+        return float(gains[order] @ taken + self.budget * price)
 
 
 def _prices(problem: TernaryBoundProblem, kinds: Sequence[_ColumnKind], cost: Fraction) -> _Prices:
     """Return the best price of a column beside a price of cost."""
-    gains = sorted(((kind.value - cost * kind.cost, kind.count) for kind in kinds), reverse=True)
-    left, total, price = problem.n_columns, Fraction(0), Fraction(0)
-    for gain, count in gains:
-        if gain <= 0:
+    gains = [(kind.value - cost * kind.cost, kind.count) for kind in kinds]
+    left, price = problem.n_columns, Fraction(0)
+    # Any price proves something, so that rounding may decide about the order of equals.
+    for gain, count in sorted(gains, key=lambda pair: -float(pair[0])):
+        left -= count
+        if gain <= 0 or left <= 0:
+            price = max(gain, Fraction(0))
             break
-        taken = min(left, count)
-        total += taken * gain
-        left -= taken
-        if left == 0:
-            price = gain
-            break
-    return _Prices(price, cost, total + (problem.budget or 0) * cost)
+    total = problem.n_columns * price + (problem.budget or 0) * cost
+    total += sum(((gain - price) * count for gain, count in gains if gain > price), Fraction(0))
+    return _Prices(price, cost, total)
 
 
 def _kinds(
@@ -167,7 +191,8 @@ def _separated(problem: TernaryBoundProblem) -> Callable[[int, int], int]:
     return lambda a, b: problem.n_pairs - comb(a, 2) - comb(b, 2) + a * b
 
 
-def _averaging(problem: TernaryBoundProblem) -> TernaryBound:
+def averaging_bound_of_covers(problem: TernaryBoundProblem) -> TernaryBound:
+    """Bound covers, or halves of distances, by their average."""
     prices = _best_prices(problem, _kinds(problem, _separated(problem)))
     total = int(prices.total)
     value = problem.reached(total // problem.n_pairs + 1)
@@ -194,6 +219,8 @@ def _degrees(problem: TernaryBoundProblem, target: int) -> Proof | None:
     columns touch so, plus (1 - share) k.
     """
     k = problem.n_classes
+    if problem.budget is not None and k > _MAX_PRICED_CLASSES:
+        return None  # prices of costs take seconds to find
     needed = target * (k - 1)
     best = max(a * b for a, b, _ in problem.kinds())
     given = 2 * _best_prices(problem, _kinds(problem, lambda a, b: a * b)).total
@@ -219,7 +246,6 @@ def _best_share(
     """Find the share that leaves least for the degrees, which is convex in it."""
 
     def at(share: Fraction) -> tuple[Fraction, _Prices, Fraction]:
-        check_deadline()
         prices = _best_prices(problem, _kinds(problem, partial(_degree, modulus, share * rest)))
         return prices.total + (1 - share) * rest * problem.n_classes, prices, share
 
@@ -416,7 +442,7 @@ def _dual(problem: TernaryBoundProblem) -> TernaryBound:
     """Bound the weighted goal by prices of pairs: a solution of the dual of its linear program."""
     k = problem.n_classes
     demands = [_entry(problem.demands, p, q, 1) for p, q in combinations(range(k), 2)]
-    if k > MAX_LISTED_CLASSES:
+    if k > MAX_LISTED_CLASSES or seconds_left(60.0) < _LISTED_SECONDS * 3**k:
         prices = [1] * problem.n_pairs
         # A column sets no more pairs apart than its sides allow, and is no easier than 1.
         kinds = _kinds(problem, lambda a, b: a * b)

@@ -302,7 +302,7 @@ def _whole_numbers(
     help="Make every prefix of columns good, so that columns can be added or dropped.",
 )
 @click.option("--targets", metavar="FILE", help="CSV matrix of wanted row distances (equation 19).")
-@click.option("--min-cover", type=click.IntRange(min=0), help="Least cover of a ternary pair. [1]")
+@click.option("--min-cover", type=click.IntRange(min=1), help="Least cover of a ternary pair. [1]")
 @click.option(
     "--pair-weights", metavar="FILE", help="CSV matrix of the cover that ternary pairs need."
 )

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import Exact, counted, exact
-from ecoc._limits import Budget
+from ecoc._limits import Budget, deadline
 from ecoc._typing import Signs
 from ecoc.bounds.ternary import exact_costs, ternary_columns
 from ecoc.codes import Codebook, Provenance
@@ -21,7 +21,13 @@ from ecoc.design.result import Certificate
 from ecoc.design.run import StagedRun
 from ecoc.design.solvers import Status
 from ecoc.design.ternary_problem import TernaryProblem
-from ecoc.errors import InfeasibleError, InvalidCodebookError, TooLargeError, UnsupportedError
+from ecoc.errors import (
+    InfeasibleError,
+    InvalidCodebookError,
+    InvalidInputError,
+    TooLargeError,
+    UnsupportedError,
+)
 
 if TYPE_CHECKING:
     from ecoc.design.ternary_search import Rotations
@@ -37,6 +43,7 @@ _MOST_PROGRAM_COLUMNS = 3_100
 _SHORT_RUN, _LONG_RUN = 300_000, 3_000_000
 _SHORT_RUNS = 3
 _LISTED = 8
+_BINARY_EFFORT = 0.1
 
 
 class TernaryPortfolio(StagedRun):
@@ -73,12 +80,17 @@ class TernaryPortfolio(StagedRun):
     def theory(self) -> None:
         """Bound the objective by theory."""
         with self.stage("theory") as said:
-            bound = self.problem.ternary_theory()
+            with deadline(self.left()):
+                bound = self.problem.ternary_theory()
             self.tighten(Certificate.of_bound(bound))
             said.append(bound.reason)
 
     def quick(self) -> None:
-        """Grow columns one by one, for whoever interrupts."""
+        """Fill in a binary codebook where columns may use all classes, else grow columns."""
+        if self.problem.support_limit == self.problem.n_classes:
+            self._binary()
+        if self.over and self.codebook is not None:
+            return
         with self.stage("growing") as said:
             for start in self._starts(self.seed):
                 self._offer_matrix(start, "growing")
@@ -101,9 +113,6 @@ class TernaryPortfolio(StagedRun):
                     said.append(code.method)
                 if self.over:
                     return
-            if problem.support_limit == problem.n_classes and problem.budget is None:
-                # Zeros that are filled never lower a cover.
-                self._offer_binary(said)
 
     def _topped_up(self, matrix: Signs) -> Signs:
         """Add columns for the pairs that were set apart least, up to what is allowed."""
@@ -116,25 +125,30 @@ class TernaryPortfolio(StagedRun):
         grown = grow_columns(self.problem, missing, support, seed=self.seed, given=matrix)
         return np.hstack([matrix, grown])
 
-    def _offer_binary(self, said: list[str]) -> None:
+    def _binary(self) -> None:
+        """Design a binary codebook: zeros that are filled never lower a cover."""
         from ecoc.design.portfolio import design_codebook
 
         problem = self.problem
-        with suppress(InfeasibleError):
+        length = self._length
+        if problem.budget is not None:
+            total = sum(problem.class_sizes or (1,) * problem.n_classes)
+            cost = problem.ternary_bounds.cost(total)
+            length = min(length, int(Fraction(str(problem.budget)) / cost))
+        with self.stage("binary") as said, suppress(InfeasibleError, InvalidInputError):
             design = design_codebook(
                 problem.n_classes,
-                self._length,
+                length,
                 min_column_distance=problem.min_column_distance,
                 max_imbalance=problem.max_imbalance,
                 class_sizes=problem.class_sizes,
-                effort=0.1,
-                time_limit=self.left_for_looking(),
+                effort=_BINARY_EFFORT,
+                time_limit=None if self.time_limit is None else 0.5 * self.time_limit,
                 random_state=self.seed,
             )
             if design.codebook is not None:
-                matrix = self._topped_up(design.codebook.matrix)
-                if self._offer_matrix(matrix, "binary"):
-                    said.append("binary")
+                said.append(design.verdict)
+                self._offer_matrix(self._topped_up(design.codebook.matrix), "binary")
 
     def short_search(self) -> None:
         """Search, with no more work than is worth it."""

@@ -23,7 +23,13 @@ from ecoc._checks import (
     exact_text,
 )
 from ecoc.bounds.problem import TernaryBound, TernaryBoundProblem, exact_targets
-from ecoc.bounds.ternary import best_ternary_bound, exact_costs, exact_ease, separations
+from ecoc.bounds.ternary import (
+    averaging_bound_of_covers,
+    best_ternary_bound,
+    exact_costs,
+    exact_ease,
+    separations,
+)
 from ecoc.codes import Codebook
 from ecoc.design.problem import DesignProblem
 from ecoc.errors import InfeasibleError, InvalidInputError, TooLargeError, UnsupportedError
@@ -39,6 +45,7 @@ TERNARY_OBJECTIVES = {
 """The objectives, and the goals of the bounds on them."""
 
 _MAX_CLASSES = 200
+_FEW_CLASSES = 40
 _MATRICES = ("pair_weights", "class_similarity")
 _PLACES = 12
 
@@ -134,7 +141,7 @@ class TernaryProblem(DesignProblem):
         support = k if self.max_support is None else self.max_support
         check_int("max_support", support, minimum=2, maximum=k)
         check_number("column_cost", self.column_cost, minimum=0, maximum=10)
-        check_int("min_cover", self.min_cover, minimum=0)
+        check_int("min_cover", self.min_cover, minimum=1)
         if self.budget is not None:
             check_number("budget", self.budget, minimum=0, maximum=1e12)
         if self.n_columns == 0:
@@ -296,7 +303,9 @@ class TernaryProblem(DesignProblem):
             }
             | {"goal": "cover"}
         )
-        bound = best_ternary_bound(cover)
+        # With many classes the first and quickest of all bounds must do.
+        few = k <= _FEW_CLASSES
+        bound = best_ternary_bound(cover) if few else averaging_bound_of_covers(cover)
         if bound.value < self.min_cover:
             pairs = f"every one of the {comb(k, 2)} pairs of classes {self.min_cover} times apart"
             raise InfeasibleError(

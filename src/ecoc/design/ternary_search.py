@@ -476,15 +476,22 @@ def _grown(
     off_diagonal = np.where(np.eye(k, dtype=bool), -1.0, urgency)
     p, q = np.unravel_index(int(off_diagonal.argmax()), (k, k))
     column[p], column[q] = 1, -1
+    # What a class does for pairs if it joins the side of plus, or of minus.
+    gains = np.stack([urgency[q], urgency[p]])
+    gains[:, [p, q]] = -np.inf
+    sides = [points[p], points[q]]
     for _ in range(support - 2):
-        gains = np.stack([urgency @ (column == -1), urgency @ (column == 1)])
-        gains[:, column != 0] = -1
         # The smaller side takes the next class, as even sides set most pairs apart.
-        sides = points @ (column == 1), points @ (column == -1)
-        if abs(sides[0] - sides[1]) > share * sum(sides) / 2 or rng.random() < 0.7:
-            gains[int(sides[0] > sides[1]) ^ 1] *= 0.5
-        side, joins = np.unravel_index(int(gains.argmax()), gains.shape)
+        larger = int(sides[1] > sides[0])
+        uneven = abs(sides[0] - sides[1]) > share * sum(sides) / 2
+        weights = np.ones(2)
+        if uneven or rng.random() < 0.7:
+            weights[larger] = 0.5
+        side, joins = np.unravel_index(int((gains * weights[:, None]).argmax()), gains.shape)
         column[joins] = 1 if side == 0 else -1
+        sides[side] += points[joins]
+        gains[1 - side] += urgency[joins]
+        gains[:, joins] = -np.inf
     one, other = points @ (column == 1), points @ (column == -1)
     return column if abs(one - other) <= share * (one + other) + 1e-9 else None
 
