@@ -122,6 +122,11 @@ def attacked(
     )
 
 
+def percent(share: float | None, width: int = 13) -> str:
+    """A share for a table; None is one that is withheld."""
+    return f"{'-':>{width}}" if share is None else f"{100 * share:{width}.1f}"
+
+
 def table(data: Data, options: argparse.Namespace) -> None:
     """Clean, paper's protocol and strong protocol for every model, decoded by equation 20."""
     epsilons = (0.1,) if options.smoke else EPSILONS
@@ -135,7 +140,7 @@ def table(data: Data, options: argparse.Namespace) -> None:
         result = attacked(model, data, options, (*epsilons, 1.0))
         clean = model.score(data.test, data.y_test)
         for protocol, values in (("paper", result.paper), ("strong", result.attacked)):
-            cells = "".join(f"{100 * value:7.1f}" for value in values)
+            cells = "".join(percent(value, 7) for value in values)
             head = f"{name:16}{100 * clean:6.1f}%" if protocol == "paper" else " " * 23
             print(f"{head}  {protocol:9}{cells}", flush=True)
         for warning in result.warnings:
@@ -171,7 +176,7 @@ def masked(data: Data, options: argparse.Namespace) -> None:
         network.set_params(decoding=decoding)
         result = attacked(network, data, options, epsilons)
         pairs = zip(result.paper, result.attacked, strict=True)
-        print(f"{label:32}" + "".join(f"{100 * p:13.1f}{100 * s:13.1f}" for p, s in pairs))
+        print(f"{label:32}" + "".join(percent(p) + percent(s) for p, s in pairs))
         for warning in result.warnings:
             print(f"    warning: {warning}", flush=True)
 
@@ -240,7 +245,7 @@ def certified_rows(
                 model.set_params(decoding=decoding)
             # Raises if an attack breaks what was proved to stand.
             accuracies += attacked(model, data, options, CERTIFIED, found.radii).attacked
-        cells = "".join(f"{100 * value:13.1f}" for value in accuracies)
+        cells = "".join(percent(value) for value in accuracies)
         clean = 100 * (found.clean_accuracy or 0)
         print(f"{f'{name}, {decoding}':34}{seconds:9.1f}{clean:8.1f}{cells}", flush=True)
     return seconds

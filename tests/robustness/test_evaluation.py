@@ -4,10 +4,19 @@ import numpy as np
 import pytest
 import torch
 from sklearn.datasets import load_iris
+from sklearn.linear_model import RidgeClassifier
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.robustness.attacks.linear import best_margins, linear_case
-from tests.robustness.networks import CodeModel, Scaled, images, ordinary, samples
+from tests.robustness.networks import (
+    CodeModel,
+    Scaled,
+    codebook,
+    digits,
+    images,
+    ordinary,
+    samples,
+)
 
 from ecoc.errors import InvalidInputError, VerificationError
 from ecoc.multiclass import ECOCClassifier
@@ -164,6 +173,37 @@ def test_black_boxes_are_attacked_without():
     assert set(found.found_by) <= {"clean", "noise", "square", "neighbours", "hop-skip-jump"}
     with pytest.raises(InvalidInputError, match="needs gradients"):
         evaluate_robustness(model, X[1::4], Y[1::4], epsilons=[0.1], protocol="paper")
+
+
+def test_rejections_are_counted_apart_from_wrong_answers():
+    pictures, digit = digits()
+    test, truth = pictures[1300:1312].astype(np.float64), digit[1300:1312]
+    plain, model = (
+        ECOCClassifier(RidgeClassifier(), codebook=codebook(), **rejecting)
+        for rejecting in ({}, {"reject_below": 1, "reject_label": -1})
+    )
+    found, always = (
+        evaluate_robustness(
+            m.fit(pictures[:600], digit[:600]),
+            test,
+            truth,
+            epsilons=[0.02, 0.1],
+            random_state=0,
+            keep_examples=True,
+        )
+        for m in (model, plain)
+    )
+    answers = model.predict(test)
+    assert found.clean == np.mean(answers == truth)
+    assert found.rejected[0] == np.mean(answers == -1)
+    assert always.rejected is None
+    for i in range(2):
+        # Nobody is wrong with a third answer who was right without.
+        wrong = 1 - found.attacked[i] - found.rejected[i + 1]
+        assert -1e-9 <= wrong <= 1 - always.attacked[i] + 1e-9
+    assert found.attacked[0] <= always.attacked[0]
+    examples = found.examples
+    assert (model.predict(examples.points) != examples.labels).all()
 
 
 def test_certificates_stand_beside_and_are_put_to_the_test():

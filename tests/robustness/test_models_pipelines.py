@@ -200,7 +200,8 @@ def test_other_steps_make_a_black_box_that_is_called_one(last):
     found = evaluate_robustness(model, X, y, epsilons=[0.3], time_limit=0)
     assert found.paper is None
     assert found.warnings[0].startswith(
-        "Attacked as a black box, without gradients. QuantileTransformer is not known to only "
+        "Attacked as a black box, without gradients: the accuracies may be far too high. "
+        "QuantileTransformer is not known to only "
     )
     with pytest.raises(UnsupportedError, match=r"needs gradients.*QuantileTransformer"):
         evaluate_robustness(model, X, y, epsilons=[0.3], protocol="paper")

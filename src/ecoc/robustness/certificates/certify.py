@@ -21,7 +21,7 @@ from ecoc._checks import (
 )
 from ecoc._typing import Bools, Floats
 from ecoc.errors import InvalidInputError, UnsupportedError
-from ecoc.multiclass.decoders import make_decoder
+from ecoc.multiclass.decoders import hamming_margin, make_decoder
 from ecoc.nn.networks.intervals import supports_intervals
 from ecoc.robustness.certificates.bounds import (
     BoundsMaker,
@@ -200,7 +200,7 @@ def certify(
         certified=certified,
         predictions=predictions,
         correct=None if labels is None else predictions == labels,
-        abstained=~(stands | certified[0]),
+        abstained=~(stands | certified[0]) | _rejected(task, rows),
         norm=norm,
         box=box,
         method=task.method,
@@ -208,6 +208,15 @@ def certify(
         guarantee=_guarantee(task, noise),
         smoothing=noise if task.method == "smoothing" else None,
     )
+
+
+def _rejected(task: CertificationTask, rows: npt.NDArray[np.intp]) -> Bools:
+    """Which samples the model rejects as they are; the smoothed classifier always decides."""
+    least, matrix = task.model.reject_below, task.model.matrix
+    if least is None or matrix is None or task.method == "smoothing":
+        return np.zeros(len(rows), dtype=bool)
+    rejected: Bools = hamming_margin(task.model.column_scores(task.points), matrix, rows) < least
+    return rejected
 
 
 def certified_radii(
@@ -296,11 +305,17 @@ def _guarantee(task: CertificationTask, smoothing: Smoothing) -> str:
             f"{smoothing.n_draws} draws of noise, corrected for {task.matrix.shape[1]} "
             "columns; it is no guarantee about the columns without noise."
         )
+    rejection = ""
+    if task.model.reject_below is not None:
+        rejection = (
+            "The model may still reject it: its answer is the certified class or the rejection, "
+            "never another class. "
+        )
     return (
         f"{change[0].upper()}{change[1:]} does not change the decision by {task.decoding} "
-        f"decoding for a certified sample ({task.method} bounds). Computed in float64 from the "
-        "model's parameters, with bounds widened against rounding; it is no formal proof about "
-        "floating-point arithmetic."
+        f"decoding for a certified sample ({task.method} bounds). {rejection}Computed in float64 "
+        "from the model's parameters, with bounds widened against rounding; it is no formal proof "
+        "about floating-point arithmetic."
     )
 
 
@@ -413,17 +428,13 @@ class CertificationTask:
 
 
 def _certifiable(model: Any, points: Floats) -> ModelAdapter:
-    """A model that has columns or outputs of classes to bound, and always decides."""
+    """A model that has columns or outputs of classes to bound."""
     adapter = adapt(model)
     if adapter.closed and adapter.matrix is None:
         raise UnsupportedError(
             "There are certificates for ECOCClassifier, for estimators of ecoc.nn, both also "
             "behind scalers and PCA, and for torch modules from inputs to logits, not for this "
             f"model. {adapter.closed}"
-        )
-    if adapter.may_reject:
-        raise UnsupportedError(
-            "A certificate is for models that always decide; set reject_below=None."
         )
     if adapter.input_shape is not None and points.shape[1:] != adapter.input_shape:
         raise InvalidInputError(

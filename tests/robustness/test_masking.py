@@ -1,6 +1,6 @@
 import pytest
 
-from ecoc.robustness.protocols import Evidence, masking_signs
+from ecoc.robustness.masking import Evidence, masking_signs
 
 HEALTHY = {
     "n_samples": 200,
