@@ -1,6 +1,8 @@
 import pytest
+import torch
 
-from ecoc.robustness.masking import Evidence, masking_signs
+from ecoc.robustness.masking import Evidence, examine, honest_share, masking_signs
+from ecoc.robustness.models import attacked_model
 
 HEALTHY = {
     "n_samples": 200,
@@ -30,3 +32,37 @@ def test_nothing_is_said_about_a_healthy_evaluation():
 def test_each_sign_by_itself(change, said):
     (sign,) = masking_signs(Evidence(**{**HEALTHY, **change}))
     assert said in sign
+
+
+class Steps(torch.autograd.Function):
+    """Signs, with gradients that are zero."""
+
+    @staticmethod
+    def forward(ctx, values):
+        return values.sign()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return torch.zeros_like(gradient)
+
+
+@pytest.mark.parametrize("hides", [False, True])
+def test_a_network_that_is_constant_in_places_hides_nothing(hides):
+    torch.manual_seed(0)
+    points = torch.rand(40, 6)
+    first, last = torch.nn.Linear(6, 8), torch.nn.Linear(8, 3)
+    # No unit is active for those samples whose first feature is small.
+    first.weight.data[:, 0] = 20.0
+    first.bias.data[:] = -8.0
+
+    class Hidden(torch.nn.Module):
+        def forward(self, inputs):
+            return Steps.apply(inputs) if hides else inputs
+
+    network = torch.nn.Sequential(first, torch.nn.ReLU(), Hidden(), last)
+    labels = network(points).argmax(dim=1)
+    model = attacked_model(network, points.numpy())
+    share = honest_share(model.view("logits"), points, labels, step=0.01, norm="linf")
+    assert share < 0.8
+    seen = examine(model, points, labels, epsilon=0.05)
+    assert bool(seen.distrust) == hides

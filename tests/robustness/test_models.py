@@ -34,7 +34,9 @@ def test_every_decoder_of_a_classifier_decides(decoding):
     points = torch.tensor(X)
     assert np.array_equal(attacked.classes[decided(attacked, points)], model.predict(X))
     labels = attacked.places(NAMES, len(X))
-    assert np.array_equal(attacked.wrong(points, labels), model.predict(X) != NAMES)
+    wrong, rejected = attacked.judge(points, labels)
+    assert np.array_equal(wrong, model.predict(X) != NAMES)
+    assert not rejected.any()
 
 
 def test_learners_without_gradients_are_black_boxes():
@@ -75,9 +77,10 @@ def test_a_classifier_that_only_predicts_is_enough():
 
 
 def test_networks_with_columns_have_all_heads():
-    attacked, (x, y) = attacked_model(CodeModel(), None), samples()
+    x, y = samples()
+    attacked = attacked_model(CodeModel(), x.numpy())
     forms = {"soft", "log", "log-likelihood", "logits"}
-    assert set(attacked.heads) == forms | {"tempered", "tempered-log", "sharp"}
+    assert set(attacked.heads) == forms | {"tempered", "tempered-log", "sharp", "fewest"}
     labels = attacked.places(np.array([f"digit {i}" for i in y]), len(y))
     assert torch.equal(labels, y)
     for head in attacked.heads:

@@ -39,6 +39,12 @@ _SAME = 1e-5
 _ALIKE = 0.8
 """What stands behind a mask must decide as the model does for at least this share of samples."""
 
+_FLAT = 0.5
+"""At most this share of places may be left out because the network is constant around them."""
+
+_CORNERS = 4
+"""At how many random corners of a ball a network is asked whether it is constant there."""
+
 _PROBES = 64
 """Samples at which gradients are tried."""
 
@@ -117,6 +123,8 @@ def examine(
         return Examination(model, tuple(notes))
     told = f"{100 * (1 - share):.0f} % of the gradients do not say what a step does to the scores"
     behind = _behind_the_mask(given, samples)
+    if behind is not None and not is_random and probe.is_honest_where_it_moves(model, behind):
+        return Examination(model, tuple(notes))
     if behind is not None and _decides_alike(behind, probe.points):
         behind = _averaged(behind) if is_random else behind
         if probe.share(behind) >= _HONEST:
@@ -158,8 +166,34 @@ class _Probe:
 
     def share(self, model: AttackedModel) -> float:
         """The share of gradients that can be believed."""
+        every = torch.ones(len(self.points), dtype=torch.bool)
+        return self._share_of(model, every)
+
+    def _share_of(self, model: AttackedModel, some: Tensor) -> float:
+        points, labels = self.points[some], self.labels[some]
         view = model.view("logits")
-        return honest_share(view, self.points, self.labels, step=self.step, norm=self.norm)
+        return honest_share(view, points, labels, step=self.step, norm=self.norm)
+
+    @torch.no_grad()
+    def is_honest_where_it_moves(self, model: AttackedModel, behind: AttackedModel) -> bool:
+        """Whether gradients can be believed but where the last linear layer is constant.
+
+        Units that are never active make a network constant in places: its gradients are zero
+        there and hide nothing. A mask after that layer does not make the layer constant.
+        """
+        low, high = check_box(self.box)
+        generator = torch.Generator().manual_seed(self.seed)
+        here = behind.body(self.points)
+        moves = torch.zeros(len(self.points), dtype=torch.bool, device=here.device)
+        for _ in range(_CORNERS):
+            noise = torch.randn(self.points.shape, generator=generator).to(self.points)
+            reach = max(self.epsilon, self.step)
+            corner = (self.points + reach * unit(noise, self.norm)).clamp(low, high)
+            hidden = (behind.body(corner) - here).chunk(2, dim=1)[1]
+            moves |= (hidden != 0).any(dim=1)
+        if float(moves.double().mean()) < 1 - _FLAT:
+            return False
+        return self._share_of(model, moves) >= _HONEST
 
 
 def honest_share(view: View, points: Tensor, labels: Tensor, *, step: float, norm: Norm) -> float:
