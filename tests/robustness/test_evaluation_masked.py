@@ -122,8 +122,7 @@ def test_columns_of_uneven_sizes_do_not_hide_each_other(n_zeros):
     model = nn.Sequential(Uneven(network, factors), CodeDecoder(matrix, "hamming")).eval()
     found = strong(model, x, y)
     assert found.withheld == ""
-    # One sample of 40 may be left that the attack which knows the sizes breaks.
-    assert found.attacked[0] <= stands.mean() + 0.026
+    assert found.attacked[0] <= stands.mean() + 0.01
 
 
 def columns_code(n_zeros):

@@ -109,6 +109,17 @@ def test_equation_20_is_a_sum_and_a_mean_for_ternary_codes():
     assert ternary.tolist()[0][0] == pytest.approx(float(r[0] + r[1]) / 2)
 
 
+@pytest.mark.parametrize("decoding", ["hamming", "soft"])
+def test_sharp_scores_of_a_ternary_code_decide_as_the_model(decoding):
+    matrix = np.array([[1, 1, 1, 1, 1], [-1, 0, -1, 0, 0], [0, -1, 0, 0, 0]], dtype=np.int8)
+    decision = CodeDecoder(matrix, decoding)
+    head = code_heads(matrix, decision=decision)["sharp"]
+    signs = 2.0 * torch.randint(2, (200, 5), generator=torch.manual_seed(0)) - 1
+    agreed = head(signs).argmax(1) == decision(50 * signs).argmax(1)
+    # Ties are broken by rounding.
+    assert agreed.double().mean() > 0.9
+
+
 def test_tempered_heads_do_not_change_with_the_scale():
     decoder = torch.nn.Sequential(torch.nn.Sigmoid())
     logits = torch.tensor([[1.0, -3.0], [0.0, 0.0]])

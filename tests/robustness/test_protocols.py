@@ -1,3 +1,4 @@
+import pytest
 from tests.robustness.networks import CodeModel, codebook, ordinary, samples
 
 from ecoc.codes import Codebook
@@ -20,12 +21,11 @@ def test_the_battery_has_what_gets_around_saturation():
     names = [stage.name for stage in stages]
     assert len(set(names)) == len(names)
     assert {
+        "apgd-cw-sharp",
         "apgd-cw-logits",
-        "apgd-cw-tempered",
         "apgd-ce-log",
         "apgd-cw-soft",
-        "every-target-cw-sharp",
-        "every-target-cw-fewest",
+        "every-target-cw-tempered",
     } <= set(names)
     # Whatever needs no gradients comes after all that do.
     kinds = [stage.kind for stage in stages]
@@ -41,6 +41,22 @@ def test_ternary_codes_are_also_attacked_by_their_likelihood():
         [s.name for s in strong_stages(attacked_model(m, INPUTS), 3)] for m in (CodeModel(), model)
     ]
     assert ["apgd-cw-log-likelihood" in found for found in names] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("factor", "decoding", "head"),
+    [
+        (1.0, "hamming", "sharp"),
+        (300.0, "soft", "sharp"),
+        (1.0, "soft", "tempered"),
+        (300.0, "normalised-linear", "logits"),
+    ],
+)
+def test_targets_are_gone_for_in_the_form_that_decides(factor, decoding, head):
+    model = attacked_model(CodeModel(factor, decoding), samples(40)[0].numpy())
+    names = {stage.name for stage in strong_stages(model, 10)}
+    assert f"every-target-cw-{head}" in names
+    assert ({"apgd-cw-fewest", "every-target-cw-fewest"} <= names) == (head == "sharp")
 
 
 def test_two_classes_have_no_other_targets_and_no_ratio():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +44,7 @@ __all__ = [
 ]
 
 Head: TypeAlias = Callable[[Tensor], Tensor]
+Deciding: TypeAlias = Literal["logits", "signs", "probabilities"]
 Scores: TypeAlias = Callable[[npt.NDArray[Any]], Floats]
 
 _CPU = torch.device("cpu")
@@ -56,6 +57,9 @@ _LARGEST = LossBased("linear")
 
 _USUAL = 256
 """Samples from which the usual size of a column's logits is taken."""
+
+_VOTES = 0.9
+"""Signs decide if they give the same class for this share of logits."""
 
 _PROBES = 32
 """Samples on which formulas are compared with the model that they are for."""
@@ -430,6 +434,9 @@ class AttackedModel:
         From the logits to whether the model rejects a sample instead of deciding.
     n_judges : int
         How often a random model is asked whether it misclassifies a point.
+    deciding : {"logits", "signs", "probabilities"}
+        What the decision is nearest to: sums of logits, votes of signs (Hamming decoding, and
+        columns so certain that their probabilities are 0 or 1), or sums of probabilities.
     """
 
     body: Head
@@ -444,6 +451,7 @@ class AttackedModel:
     closed: str = ""
     rejection: Head | None = None
     n_judges: int = 1
+    deciding: Deciding = "logits"
 
     @property
     def is_black_box(self) -> bool:
@@ -549,10 +557,12 @@ def attacked_model(model: Any, samples: npt.NDArray[Any]) -> AttackedModel:
     decision = adapter.decision or _decoding(adapter)
     dtype, device = _placed(module)
     heads: Mapping[str, Head] = {"logits": _same}
+    deciding: Deciding = "logits"
     if adapter.matrix is not None:
         with torch.no_grad():
-            sizes = column_sizes(module(torch.from_numpy(samples[:_USUAL]).to(device, dtype)))
-        heads = code_heads(adapter.matrix, device, sizes=sizes, decision=decision)
+            logits = module(torch.from_numpy(samples[:_USUAL]).to(device, dtype))
+        heads = code_heads(adapter.matrix, device, sizes=column_sizes(logits), decision=decision)
+        deciding = _deciding(adapter.matrix, decision, logits)
     return AttackedModel(
         body=module,
         decision=decision,
@@ -564,7 +574,30 @@ def attacked_model(model: Any, samples: npt.NDArray[Any]) -> AttackedModel:
         module=module,
         matrix=adapter.matrix,
         rejection=_rejection(adapter),
+        deciding=deciding,
     )
+
+
+def _deciding(matrix: npt.NDArray[np.int8], decision: Head, logits: Tensor) -> Deciding:
+    """What a decision is nearest to, for logits of the usual sizes."""
+    probes = _shuffled(logits)
+    chosen = decision(probes).argmax(dim=1)
+
+    def agreement(output: str) -> float:
+        form = CodeDecoder(matrix, output).to(logits.device)
+        return float((form(probes).argmax(dim=1) == chosen).double().mean())
+
+    if agreement("hamming") >= _VOTES:
+        return "signs"
+    return "logits" if agreement("normalised-linear") > agreement("soft") else "probabilities"
+
+
+def _shuffled(logits: Tensor) -> Tensor:
+    """Logits of columns that were told apart from one another, with signs at random."""
+    generator = torch.Generator().manual_seed(0)
+    order = torch.rand(logits.shape, generator=generator).argsort(dim=0).to(logits.device)
+    signs = 2.0 * torch.randint(2, logits.shape, generator=generator) - 1
+    return logits.gather(0, order) * signs.to(logits)
 
 
 def _with_gradients(model: ModelAdapter, samples: npt.NDArray[Any]) -> tuple[nn.Module | None, str]:
@@ -735,6 +768,25 @@ def fewest_columns(matrix: npt.NDArray[np.int8], decision: Head, sizes: Tensor) 
     return head
 
 
+def _means_or_sums(matrix: npt.NDArray[np.int8], decision: Head, sizes: Tensor) -> Head:
+    """Equation 20 of a ternary code as means or centred sums, whichever decides alike.
+
+    Hamming decoding counts one half for a column that a class does not use, so that sums are
+    compared from the middle.
+    """
+    means = CodeDecoder(matrix).to(sizes.device)
+    linear = CodeDecoder(matrix, "normalised-linear", normalise=False).to(sizes.device)
+
+    def sums(logits: Tensor) -> Tensor:
+        scores: Tensor = linear(torch.tanh(logits / 2))
+        return scores
+
+    probes = _shuffled(sizes.expand(_USUAL, -1))
+    chosen = decision(probes).argmax(dim=1)
+    agree = [int((form(probes).argmax(dim=1) == chosen).sum()) for form in (means, sums)]
+    return sums if agree[1] > agree[0] else means
+
+
 def column_sizes(logits: Tensor) -> Tensor:
     """How large the logits of each column usually are: the median of their absolute values.
 
@@ -774,9 +826,9 @@ def code_heads(
         From logits to the class scores that decide; Hamming decoding by default.
     """
     ternary = bool((matrix == 0).any())
-    soft = CodeDecoder(matrix).to(device)
     sizes = torch.ones(matrix.shape[1], device=device) if sizes is None else sizes
     decision = CodeDecoder(matrix, "hamming").to(device) if decision is None else decision
+    soft = _means_or_sums(matrix, decision, sizes) if ternary else CodeDecoder(matrix).to(device)
     return {
         "soft": CodeDecoder(matrix, "soft", normalise=ternary).to(device),
         "log": CodeDecoder(matrix, "log-soft", normalise=ternary).to(device),
@@ -784,7 +836,7 @@ def code_heads(
         "logits": CodeDecoder(matrix, "normalised-linear").to(device),
         "log-likelihood": CodeDecoder(matrix, "normalised-logistic", normalise=ternary).to(device),
         "tempered": tempered(soft, 3.0, sizes),
-        "sharp": tempered(soft, 6.0, sizes),
+        "sharp": tempered(soft, 10.0, sizes),
         "tempered-log": tempered(
             CodeDecoder(matrix, "normalised-logistic").to(device), sizes=sizes
         ),

@@ -35,6 +35,10 @@ PROTOCOLS: tuple[Protocol, ...] = ("paper", "strong")
 _LOSS_NAMES = {"cross-entropy": "ce", "margin": "cw", "dlr": "dlr"}
 
 
+_TARGETED = {"logits": "logits", "signs": "sharp", "probabilities": "tempered"}
+"""The form of scores that is pushed on class by class, by what decides."""
+
+
 @dataclass(frozen=True)
 class AttackStage:
     """One attack of an evaluation.
@@ -71,24 +75,30 @@ def strong_stages(model: AttackedModel, n_classes: int) -> list[AttackStage]:
     """The battery that runs after the paper's attack, on samples that still stand.
 
     Cheap attacks that break most of what can be broken come first; Square comes last, where
-    whatever it still finds says that gradients were of no use.
+    whatever it still finds says that gradients were of no use. Where signs alone decide, what
+    counts is which columns are the cheapest to turn around, and two attacks look for these.
     """
     if model.is_black_box:
         return black_box_stages()
     if "soft" not in model.heads:
         return [*_class_stages(n_classes), *_checks("logits")]
     stages = [
-        _stage(APGD(steps=30), "logits"),
         _stage(APGD(steps=30), "sharp"),
-        _stage(APGD(steps=30), "tempered"),
-        _stage(APGD(steps=30), "soft"),
-        _stage(APGD(steps=20, loss="cross-entropy"), "log"),
+        _stage(APGD(steps=50), "logits"),
+        _stage(APGD(steps=40), "soft"),
     ]
+    stages.append(_stage(APGD(steps=20, loss="cross-entropy"), "log"))
     if model.matrix is not None and not model.matrix.all():
         # Without zeros it would be the margin of the logits once more.
         stages.append(_stage(APGD(steps=30), "log-likelihood"))
+    by_signs = model.deciding == "signs"
+    if by_signs:
+        stages.append(_stage(APGD(steps=50, restarts=3), "fewest"))
     if n_classes > 2:
-        stages += [_every_target("sharp", 5, restarts=2), _every_target("fewest", 3)]
+        head = _TARGETED[model.deciding]
+        stages.append(_every_target(head, APGD(steps=20, random_start=False), 9))
+    if n_classes > 2 and by_signs:
+        stages.append(_every_target("fewest", APGD(steps=30, random_start=False), 5))
     return [*stages, *_checks("sharp")]
 
 
@@ -99,15 +109,15 @@ def _class_stages(n_classes: int) -> list[AttackStage]:
         _stage(APGD(steps=30, loss="cross-entropy"), "logits"),
     ]
     if n_classes > 2:
-        stages += [_stage(APGD(steps=30, loss="dlr"), "logits"), _every_target("logits", 9)]
+        stages += [
+            _stage(APGD(steps=30, loss="dlr"), "logits"),
+            _every_target("logits", APGD(steps=20), 9),
+        ]
     return stages
 
 
-def _every_target(head: str, n_targets: int, restarts: int = 0) -> AttackStage:
-    """From the sample, or from as many random points as are asked for."""
-    run = APGD(steps=20, restarts=max(restarts, 1), random_start=restarts > 0)
-    attack = EveryTarget(run, n_targets)
-    return AttackStage(f"every-target-cw-{head}", attack, head)
+def _every_target(head: str, attack: APGD, n_targets: int) -> AttackStage:
+    return AttackStage(f"every-target-cw-{head}", EveryTarget(attack, n_targets), head)
 
 
 def _checks(head: str) -> list[AttackStage]:

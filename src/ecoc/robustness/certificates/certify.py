@@ -150,7 +150,8 @@ def certify(
     Notes
     -----
     All bounds are computed in float64 and widened against rounding: by 1e-9 of their size
-    for columns that are float64 themselves, by 1e-5 for networks, which predict in float32.
+    for columns that are float64 themselves. Those of networks, which predict in float32, are
+    widened by the most that rounding can do inside, layer by layer, and by 1e-5 of their size.
     This is a margin and not a formal proof about floating-point arithmetic.
 
     Examples
