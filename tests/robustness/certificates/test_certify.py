@@ -259,6 +259,24 @@ def test_smoothing_is_honest():
     assert not few.certified.any()
 
 
+def test_an_ordinary_network_is_smoothed_by_its_classes():
+    """For two linear classes the smoothed decision is the plain one: radii are distances."""
+    layer = torch.nn.Linear(3, 2)
+    layer.weight.data = torch.tensor([[1.0, 2.0, -1.0], [-0.5, 0.0, 1.0]])
+    layer.bias.data = torch.tensor([-0.3, 0.2])
+    X = np.random.default_rng(0).random((12, 3))
+    direction = np.array([1.5, 2.0, -2.0])
+    distances = np.abs(X @ direction - 0.5) / np.linalg.norm(direction)
+    options = {"norm": "l2", "method": "smoothing", "box": None, "random_state": 0}
+    radii = certified_radii(layer, X, smoothing=Smoothing(sigma=0.3, n_draws=4000), **options)
+    assert (radii <= distances).all()
+    assert radii[distances < 0.4] == pytest.approx(distances[distances < 0.4], abs=0.06)
+    found = certify(layer, X, epsilons=[0.1], smoothing=Smoothing(0.3, 200), **options)
+    assert (found.predictions == (X @ direction < 0.5))[~found.abstained].all()
+    assert "most frequent class" in found.guarantee
+    assert "corrected for 2 classes" in found.guarantee
+
+
 def test_smoothed_decisions_move_no_more_than_they_say():
     """Linear columns have smoothed shares in closed form: the certificate must hold for them."""
     model, (X, _) = fitted("linear"), held_out(12)
@@ -337,7 +355,7 @@ def test_what_cannot_be_is_refused():
         (learned, {}, "no certificate for decoding by"),
         (ordinary, {"method": "linear"}, "is not for networks"),
         (ordinary, {"decoding": "hamming"}, "needs the columns of a codebook"),
-        (ordinary, smoothed, "'smoothing' needs the columns"),
+        (ordinary, {**smoothed, "decoding": "hamming"}, "needs the columns of a codebook"),
         ("model", {}, "must be a fitted classifier"),
     ):
         with pytest.raises(InvalidInputError, match=text):
