@@ -21,6 +21,8 @@ class VirtualWorkers:
         self.seconds = {}  # how long the next answers of a worker take
         self.broken = {}  # what becomes of the answers of a worker
         self.asked = []
+        self.given = []  # the columns of each message, in the order in which they were sent
+        self.full = set()  # those that take no more columns
         self.scores = None  # what columns say about samples, where nobody is to compute it
 
     # what a server asks of its workers
@@ -30,7 +32,10 @@ class VirtualWorkers:
 
     def hold(self, worker, learners):
         future = Future()
-        if worker in self._hosts:
+        self.given.append((worker, tuple(learners)))
+        if worker in self.full:
+            future.set_exception(MemoryError("full"))
+        elif worker in self._hosts:
             self._hosts[worker].hold(learners)
             future.set_result(None)
         else:
