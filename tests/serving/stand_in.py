@@ -3,6 +3,7 @@
 
 import heapq
 from concurrent.futures import Future
+from functools import partial
 from itertools import count
 
 from ecoc.serving import ColumnServer
@@ -92,12 +93,12 @@ class VirtualWorkers:
         del self._hosts[worker]
         for future in self._calls.pop(worker):
             self._cancel(future)
-        self.later(self._changed)
+        self.later(partial(self._changed, worker))
 
     def join(self, worker):
         self._hosts[worker] = ColumnHost(self._classifier)
         self._calls[worker] = set()
-        self.later(self._changed)
+        self.later(partial(self._changed, None))
 
     def _answer(self, future, worker, X, columns, change):
         if future.done():

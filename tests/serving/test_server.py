@@ -177,6 +177,16 @@ def test_columns_that_a_worker_does_not_take_are_for_the_others(model, data, cap
     assert server.predict(X).missing_columns == ()
 
 
+def test_a_worker_that_is_back_at_once_has_its_columns_again(model, data):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.kill("w1")
+    server.crew.join("w1")
+    server.crew.pass_time(1.0)
+    assert np.array_equal(server.predict(X).labels, model.predict(X))
+    assert server.status().failed_answers == 0
+
+
 def test_waiting_for_all_columns_outlives_a_worker(model, data):
     X, _ = data
     server = VirtualServer(model, n_workers=2)

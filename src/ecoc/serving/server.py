@@ -451,15 +451,16 @@ class ColumnServer:
         if workers:
             self._workers.later(self._settle)
 
-    def _settle(self) -> None:
-        """Place the columns on the workers that there are now."""
+    def _settle(self, left: str | None = None) -> None:
+        """Place the columns on the workers that there are now, after one of them has left."""
         unable: set[str] = set()
         while True:
             names = self._workers.names()
             with self._lock:
-                for worker in set(self._held) - set(names):
+                for worker in set(self._held) - (set(names) - {left}):
                     del self._held[worker]
                     _LOG.warning("worker %s has left; its columns are placed on others", worker)
+                left = None
                 able = [name for name in names if name not in {*self._distrusted, *unable}]
                 target = place_columns(
                     self._matrix.shape[1], able, replicas=self._replicas, held=self._held
