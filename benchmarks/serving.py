@@ -27,7 +27,7 @@ kills are repeated, another worker each time, and so are those of the server tha
 What waiting costs depends on how large the columns are that have to be placed anew, so there are
 two kinds: the SVMs, and forests of ten extra trees that were grown on 100,000 rows (of
 make_classification; the usual hundred trees would be ten times as large). Here a batch comes every
-50 ms, whatever became of those before, and the deadline is three times the median: a stream that
+100 ms, whatever became of those before, and the deadline is three times the median: a stream that
 keeps all cores busy says little about single batches.
 
 The simulation draws the latencies of every worker for a million requests from two published
@@ -68,7 +68,7 @@ from ecoc.serving.cluster import ColumnHost, DaskWorkers
 
 N_WORKERS, N_CALLERS, BATCH_ROWS = 4, 4, 10
 N_PACED_CALLERS = 32
-PACE = 0.05
+PACE = 0.1
 """Seconds between the batches of a stream that has a pace."""
 LATE_SHARE = 0.2
 KILL_AT, LIE_AT = 0.3, 0.1
@@ -572,7 +572,7 @@ def forests(code: Codebook) -> tuple[ECOCClassifier, tuple[np.ndarray, np.ndarra
 def kills(name: str, model: Any, bench: Bench, repetitions: int) -> None:
     """Kill one worker after the other, and compare with a server that waits for all columns."""
     bench.pace = PACE
-    sound = bench.run(model, "none")
+    sound = bench.run(model, "none", wait=True)
     bench.deadline = 3 * sound.quantile(0.5) / 1000
     size = np.mean([len(pickle.dumps(learner)) for learner in model.estimators_]) / 1e6
     print(
