@@ -3,13 +3,13 @@
 import numpy as np
 
 from ecoc.constructions import blocks, symbols
-from ecoc.design import _annealing, _prefixes
+from ecoc.design import _annealing, _prefixes, ternary_search
 from ecoc.graphs import CliqueCover, ConflictGraph, verify_cover
 from ecoc.graphs.greedy import greedy_cover, grow_cliques, index_arcs, reduce_cliques
 from ecoc.multiclass.decoders.probabilities import couple
 from hitting_set import small_hitting_set
 
-for room in (_annealing, _prefixes, blocks, symbols):
+for room in (_annealing, _prefixes, blocks, symbols, ternary_search):
     room.compile_kernels()
 
 graph = ConflictGraph(6, 3)
