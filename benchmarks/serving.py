@@ -1,6 +1,6 @@
 """Predictions from workers that die, lag behind or lie, and a simulation of more of them.
 
-    python benchmarks/serving.py            # about 25 minutes, most of them of kills
+    python benchmarks/serving.py            # about 40 minutes, most of them of kills
     python benchmarks/serving.py --kills-only --repetitions 12
     python benchmarks/serving.py --simulation-only
     python benchmarks/serving.py --smoke    # seconds, workers in this process, no kill
