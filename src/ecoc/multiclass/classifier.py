@@ -145,12 +145,20 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         - ``"similarity"``: a code whose row distances follow target distances from the
           training data, similar classes on near codewords; beyond 12 classes the optimal
           code, its codewords assigned by similarity.
-        - ``"one-vs-rest"``, ``"one-vs-one"``, ``"dense-random"``, ``"sparse-random"``,
-          ``"balanced-random"``, ``"digits"``, ``"exhaustive"``.
+        - ``"decoc"``, ``"forest-ecoc"``, ``"ecoc-one"``, ``"minimal"``: published codes that
+          are made for the training data, see :func:`ecoc.multiclass.decoc`,
+          :func:`ecoc.multiclass.forest_ecoc`, :func:`ecoc.multiclass.ecoc_one` and
+          :func:`ecoc.multiclass.minimal_code`.
+        - a standard code: ``"one-vs-rest"``, ``"one-vs-one"``, ``"dense-random"``,
+          ``"sparse-random"``, ``"balanced-random"``, ``"digits"``, ``"exhaustive"``,
+          ``"ternary-complete"``, or, for classes whose sorted order means something,
+          ``"ordinal"``, ``"one-vs-followers"``, ``"one-vs-previous"``.
     n_columns : int, optional
-        The length of an optimal, similarity or random code: 2k for k classes by default,
-        and never more than there are different columns. Other codes have a length of their
-        own. Where the length is not the one asked for, a warning and `codebook_reason_` say so.
+        The length of an optimal, similarity or random code: 2k for k classes by default
+        (``"sparse-random"``: ceil(15 log2 k)), and never more than there are different columns;
+        the most columns of ``"ecoc-one"``, and about those of ``"forest-ecoc"``, which is three
+        trees by default. Other codes have a length of their own. Where the length is not the one
+        asked for, a warning and `codebook_reason_` say so.
     decoding : str, Decoder or callable, default="auto"
         How column scores become a class: a name of :data:`ecoc.multiclass.decoders.DECODERS`, a
         decoder, or a function of scores (n_samples x n_columns) and codebook matrix that
@@ -572,6 +580,7 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
                 max_classes=self.max_classes,
                 random_state=self._seed_,
                 data=data,
+                decoding=self.decoding,
                 verbose=self.verbose,
             )
         if warm:
