@@ -43,6 +43,14 @@ def browser():
         started.close()
 
 
+@pytest.fixture(scope="module")
+def few_trees():
+    """Forests of few trees, for tests of what is done with them: every fit compares with one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ecoc.tables.learners._TREES", 8)
+        yield
+
+
 @pytest.fixture
 def without_atlas(monkeypatch, tmp_path):
     """Designs begin with an empty atlas, for tests of the stages that come after it."""

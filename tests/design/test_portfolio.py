@@ -1,4 +1,5 @@
 import time
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -50,6 +51,12 @@ def best_by_trying_everything(problem):
 
 def design(problem, **settings):
     return design_codebook(problem, **settings)
+
+
+@cache
+def by_default(k, length, rho, rule="two-sided"):
+    """A design that several tests look at."""
+    return design_codebook(k, length, min_column_distance=rho, separation=rule)
 
 
 @st.composite
@@ -106,7 +113,7 @@ def test_five_classes_against_all_subsets(length, rho, rule):
     ],
 )
 def test_known_optima(k, length, rho, rule, optimum):
-    found = design_codebook(k, length, min_column_distance=rho, separation=rule)
+    found = by_default(k, length, rho, rule)
     assert (found.status, found.objective) == (Status.OPTIMAL, optimum)
     assert found.codebook.min_row_distance == optimum
     if rho is not None:
@@ -186,7 +193,7 @@ def test_all_columns_are_the_design_where_fewer_exist():
 
 
 def test_a_note_tells_that_fewer_columns_are_used():
-    found = design_codebook(8, 16, min_column_distance=3)
+    found = by_default(8, 16, 3)
     assert found.codebook.n_columns < 16
     assert f"{found.codebook.n_columns} columns are used" in found.notes[0]
 
@@ -253,7 +260,7 @@ def test_a_limit_without_a_codebook_is_unknown():
 
 
 def test_a_warm_start_is_the_first_incumbent():
-    best = design_codebook(7, 14, min_column_distance=2)
+    best = by_default(7, 14, 2)
     points = []
     again = design_codebook(
         7,

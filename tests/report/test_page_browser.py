@@ -12,6 +12,8 @@ from ecoc.paper import Record, paper_table
 from ecoc.report import codebook_page, design_page, fit_page, reproduction_page
 from ecoc.tables import Table, fit_table
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 
 @pytest.fixture
 def opened(browser, tmp_path):
