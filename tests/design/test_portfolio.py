@@ -124,7 +124,7 @@ def test_known_optima(k, length, rho, rule, optimum):
 def test_every_method_is_honest(problem, method):
     expected = best_by_trying_everything(problem)
     try:
-        found = design(problem, method=method, time_limit=None if method == "auto" else 0.2)
+        found = design(problem, method=method, time_limit=None if method == "auto" else 0.02)
     except InfeasibleError:
         assert expected is None
         return
