@@ -169,11 +169,16 @@ def drawing(figure: Figure, caption: str, description: str = "") -> str:
         More for those who cannot see it.
     """
     import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     stream = io.StringIO()
-    # Letters stay letters. Names inside differ by what they name, and by the drawing.
+    # The page is the paper.
+    for part in (figure, *figure.axes):
+        part.patch.set_visible(False)
+    # Letters stay letters. Names inside differ by what they name, and by the drawing. What saves
+    # figures of every kind would draw it once more, only to see where everything goes.
     with mpl.rc_context({"svg.hashsalt": f"ecoc {caption}", "svg.fonttype": "none"}):
-        figure.savefig(stream, format="svg", metadata=dict.fromkeys(_NO_METADATA), transparent=True)
+        FigureCanvasSVG(figure).print_svg(stream, metadata=dict.fromkeys(_NO_METADATA))
     told = escape(f"{caption}. {description}" if description else caption)
     width = 96 * figure.get_figwidth()
     return (
