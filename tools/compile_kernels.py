@@ -12,10 +12,10 @@ import numpy as np
 
 def design() -> None:
     """Search for codebooks, and for orders of columns."""
-    from ecoc.design import _annealing, _prefixes
+    from ecoc.design import _annealing, _prefixes, ternary_search
 
-    _annealing.compile_kernels()
-    _prefixes.compile_kernels()
+    for part in (_annealing, _prefixes, ternary_search):
+        part.compile_kernels()
 
 
 def constructions() -> None:

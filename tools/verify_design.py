@@ -3,11 +3,12 @@
 
     python verify_design.py FILE.json
 
-A design file holds a codebook (a matrix of + and -, or of several symbols, with a row for each
-of k classes), the problem it solves, and a proof that no codebook of that problem is better.
-Nothing in the file is trusted and nothing of ecoc is imported: figures, rules and objective are
-recomputed from the matrix, and proofs are checked in whole numbers and fractions. Name, labels,
-provenance and notes tell a story that no claim rests on; they are not judged.
+A design file holds a codebook (a matrix with a row for each of k classes, of + and -, with 0 where
+a column leaves a class out, or of several symbols), the problem it solves, and a proof that no
+codebook of that problem is better. Nothing in the file is trusted and nothing of ecoc is imported:
+figures, rules and objective are recomputed from the matrix, and proofs are checked in whole
+numbers and fractions. Name, labels, provenance and notes tell a story that no claim rests on; they
+are not judged.
 
 Exit status: 0 OPTIMAL, proved here. 3 FEASIBLE: the codebook is as claimed, but better ones
 are not excluded here; or NOT VERIFIED: the claim rests on the word of a solver, or was not
@@ -22,6 +23,7 @@ import sys
 import threading
 from collections import Counter
 from copy import copy
+from decimal import Context, Decimal
 from fractions import Fraction
 from itertools import combinations
 from math import comb, floor
@@ -36,7 +38,10 @@ CLAIMS = "problem status objective bound proof separation_proof notes"
 RULES = (
     "nested n_symbols n_classes n_columns min_column_distance separation max_imbalance class_sizes"
 )
+TERNARY = "alphabet n_classes n_columns min_column_distance separation max_imbalance class_sizes"
+TERNARY += " objective max_support column_cost budget min_cover pair_weights class_similarity"
 SOLVER = "solver version formulation termination tolerances n_nodes"
+PROGRAMS = ("IP1", "IP2", "IP3", "PARTITIONS", "TERNARY")
 TOLERANCES = "feasibility integrality absolute_gap relative_gap"
 SECONDS = 60  # that a verification may take
 THEORY = "name value proof reason"
@@ -78,7 +83,8 @@ def read(path):
     claim = found.get("certificate")
     need(claim is not None, "a codebook without a certificate is no design", UNREADABLE)
     check_keys(claim, CLAIMS)
-    check_keys(claim["problem"], f"{RULES} objective target_distances")
+    ternary = "alphabet" in claim["problem"]
+    check_keys(claim["problem"], TERNARY if ternary else f"{RULES} objective target_distances")
     need(claim["status"] in ("optimal", "feasible"), "status must be optimal or feasible", 1)
     for proof in (claim.get("proof"), claim.get("separation_proof")):
         if proof is not None:
@@ -161,6 +167,91 @@ class Matrix:
             "min_column_distance_one_sided": min(self.column_distances, default=None),
             "max_imbalance": self.largest_difference([1] * self.k) / self.k,
         }
+
+
+class TernaryMatrix:
+    """Rows and columns with bits for pluses and for minuses; distances count 0 as a half."""
+
+    q = 2
+
+    def __init__(self, texts):
+        self.k, self.length = len(texts), len(texts[0])
+        fits = 2 <= self.k <= MAX_SIDE and 1 <= self.length <= MAX_SIDE
+        need(fits and type(texts) is list, "the matrix has a wrong size", UNREADABLE)
+        right = all(len(row) == self.length and set(row) <= set("+-0") for row in texts)
+        need(right, "rows must be texts of +, - and 0 of one length", UNREADABLE)
+        self.rows = [sides(row) for row in texts]
+        # A column and its negative are one classifier: the first class used gets a plus.
+        columns = [sides(column) for column in zip(*texts, strict=True)]
+        need(all(plus and minus for plus, minus in columns), "a column lacks a + or a -")
+        self.columns = [max(column, column[::-1]) for column in columns]
+        need(len(set(self.columns)) == self.length, "two columns are equal or complementary")
+        self.covers = {
+            (i, j): met(a, b[::-1]) for (i, a), (j, b) in combinations(enumerate(self.rows), 2)
+        }
+        need(min(self.covers.values()) > 0, "two rows have no opposite entries")
+        self.halves = Counter(self.length - product(*pair) for pair in combinations(self.rows, 2))
+        products = [product(*pair) for pair in combinations(self.columns, 2)]
+        self.one_sided = min((self.k - h for h in products), default=None)
+        self.two_sided = min((self.k - abs(h) for h in products), default=None)
+
+    def sizes(self, sizes):
+        """Produce the sizes of the two sides of each column."""
+        places = list(enumerate(reversed(sizes)))
+        for column in self.columns:
+            yield [sum(n for i, n in places if side >> i & 1) for side in column]
+
+    def corrected(self):
+        """Return how many wrong columns Hamming decoding surely survives.
+
+        Columns that leave the true class out answer anything, and may give the other class all
+        that it is used more. Of the rest of the true class's lead, counted in halves, a wrong
+        column takes 4.
+        """
+        used = [(plus | minus).bit_count() for plus, minus in self.rows]
+        fewest = self.length
+        for (i, j), cover in self.covers.items():
+            lead = 2 * cover - abs(used[i] - used[j])
+            fewest = min(fewest, max(0, -(-lead // 4)))
+        return max(0, fewest - 1)
+
+    def figures(self):
+        """Recompute every figure that a file may store."""
+        dense = all((plus | minus).bit_count() == self.length for plus, minus in self.rows)
+        return {
+            "n_classes": self.k,
+            "n_columns": self.length,
+            "kind": "binary" if dense else "ternary",
+            "min_row_distance": half(min(self.halves)),
+            "correctable_errors": self.corrected(),
+            "row_distance_spectrum": {
+                str(half(d)): count for d, count in sorted(self.halves.items())
+            },
+            "min_column_distance_two_sided": half(self.two_sided),
+            "min_column_distance_one_sided": half(self.one_sided),
+            "max_imbalance": max(abs(a - b) / (a + b) for a, b in self.sizes([1] * self.k)),
+        }
+
+
+def sides(entries):
+    """Return the places of pluses and those of minuses as bits, the first place highest."""
+    text = "".join(entries)
+    return tuple(int("".join("01"[c == side] for c in text), 2) for side in "+-")
+
+
+def met(one, other):
+    """Return in how many places two vectors have the same side."""
+    return sum((a & b).bit_count() for a, b in zip(one, other, strict=True))
+
+
+def product(one, other):
+    """Return the inner product of two vectors of +1, -1 and 0."""
+    return met(one, other) - met(one, other[::-1])
+
+
+def half(doubled):
+    """Return half of a number, whole where it can be."""
+    return doubled if doubled is None else doubled / 2 if doubled % 2 else doubled // 2
 
 
 class SymbolMatrix:
@@ -315,6 +406,9 @@ class Problem:
             right = right and self.targets is None and self.rule != "literal"
             right = right and (self.q == 2 or (self.low == 1 and self.limit is None))
         need(right, "nested codebooks have no such rule or objective", UNREADABLE)
+        self.goal_name = "least row distance" if targets is None else "sum of deviations"
+        if self.nested:
+            self.goal_name = "sum of the prefixes' least row distances"
 
     def first_prefix(self):
         """Return the fewest columns with as many words as classes: prefixes count from there."""
@@ -373,6 +467,116 @@ class Problem:
             if abs(sum(self.sizes) - 2 * held) <= self.limit:
                 counts[min(n, k - n)] += count
         return ((s, counts[s]) for s in range(k // 2, 0, -1))
+
+
+class TernaryProblem:
+    """What was wanted of columns that leave classes out: rules, costs and an objective."""
+
+    nested, targets, q = False, None, 2
+
+    def __init__(self, data):
+        self.k = k = whole(data["n_classes"], 2, 200)
+        self.length = whole(data["n_columns"], 1, 10**9)
+        self.goal = data.get("objective", "max-min-cover")
+        self.goal_name = GOALS[self.goal]
+        right = data["alphabet"] == "ternary" and data.get("separation", "two-sided") == "two-sided"
+        need(right, "no such alphabet or separation", UNREADABLE)
+        support, apart = data.get("max_support"), data.get("min_column_distance")
+        self.support = k if support is None else whole(support, 2, k)
+        self.apart = 0 if apart is None else whole(apart, 1, k)
+        self.cover = whole(data.get("min_cover", 1))
+        self.theta = between(data.get("column_cost", 1), 10)
+        budget, share = data.get("budget"), data.get("max_imbalance")
+        self.budget = None if budget is None else between(budget, 10**12)
+        self.share = None if share is None else between(share, 1)
+        sizes = data.get("class_sizes")
+        self.sizes = [1] * k if sizes is None else [whole(size, 1, 1 << 40) for size in sizes]
+        need(len(self.sizes) == k, "class_sizes must have k entries", UNREADABLE)
+        weights, alike = data.get("pair_weights"), data.get("class_similarity")
+        right = self.goal == "weighted-cover" or (weights is None and alike is None)
+        need(right, "weights have a meaning for the weighted cover only", UNREADABLE)
+        self.weights = entries_of_pairs(weights, k, 1)
+        self.alike = entries_of_pairs(alike, k, 0)
+        right = all(0 < w <= 10**6 for w in self.weights.values())
+        right = right and all(0 <= s <= 1 for s in self.alike.values())
+        need(right, "weights or similarities are out of range", UNREADABLE)
+        self.costs = {}
+
+    def cost(self, size):
+        """Return size^theta rounded to six places: what a column costs."""
+        if size not in self.costs:
+            # The digits before the point, and enough behind it.
+            context = Context(prec=30 + len(str(size)) * math.ceil(self.theta))
+            top, bottom = Decimal(self.theta.numerator), Decimal(self.theta.denominator)
+            power = context.power(Decimal(size), context.divide(top, bottom))
+            self.costs[size] = Fraction(power.quantize(Decimal("1e-6"), context=context))
+        return self.costs[size]
+
+    def broken_rules(self, matrix):
+        """Say what a matrix lacks to be a solution."""
+        if matrix.k != self.k:
+            return [f"the matrix has {matrix.k} classes, the problem {self.k}"]
+        broken = []
+        if matrix.length > self.length:
+            broken.append(f"there are {matrix.length} columns where {self.length} are allowed")
+        if any((plus | minus).bit_count() > self.support for plus, minus in matrix.columns):
+            broken.append(f"a column uses more than {self.support} classes")
+        if min(matrix.covers.values()) < self.cover:
+            broken.append(f"a pair is set apart by fewer than {self.cover} columns")
+        held = list(matrix.sizes(self.sizes))
+        if self.budget is not None and sum(self.cost(sum(both)) for both in held) > self.budget:
+            broken.append("the columns cost more than the budget")
+        if self.share is not None and any(abs(a - b) > self.share * (a + b) for a, b in held):
+            broken.append("the sides of a column are less even than is allowed")
+        if matrix.two_sided is not None and matrix.two_sided < 2 * self.apart:
+            broken.append(f"columns are not {self.apart} apart")
+        return broken
+
+    def objective_of(self, matrix):
+        """Return the least cover, the errors corrected, the least distance or weighted cover."""
+        if self.goal == "max-min-cover":
+            return Fraction(min(matrix.covers.values()))
+        if self.goal == "guaranteed-errors":
+            return Fraction(matrix.corrected())
+        if self.goal == "max-min-distance":
+            return Fraction(min(matrix.halves), 2)
+        got = dict.fromkeys(self.weights, Fraction(0))
+        for column in matrix.columns:
+            plus, minus = ([c for c in range(self.k) if s >> (self.k - 1 - c) & 1] for s in column)
+            pairs = [(min(p, q), max(p, q)) for p in plus for q in minus]
+            ease = 1 - sum(self.alike[pair] for pair in pairs) / len(pairs)
+            for pair in pairs:
+                got[pair] += ease
+        least = min(share / self.weights[pair] for pair, share in got.items())
+        return Fraction(floor(least * 10**6), 10**6)
+
+
+GOALS = {
+    "max-min-cover": "least cover of a pair",
+    "guaranteed-errors": "errors surely corrected",
+    "max-min-distance": "least row distance",
+    "weighted-cover": "weighted cover",
+}
+
+
+def between(value, high):
+    """Return a number from 0 to a limit."""
+    need(type(value) in (int, float) and 0 <= value <= high, "a number is not in range", UNREADABLE)
+    return Fraction(str(value))
+
+
+def entries_of_pairs(matrix, k, default):
+    """Return the entries of a symmetric matrix, to 12 places, by pairs of classes."""
+    pairs = combinations(range(k), 2)
+    if matrix is None:
+        return dict.fromkeys(pairs, Fraction(default))
+    right = type(matrix) is list and {len(matrix), *map(len, matrix)} == {k}
+    right = right and all(type(entry) in (int, float) for row in matrix for entry in row)
+    need(right, "a matrix of numbers is malformed", UNREADABLE)
+    exact = [[Fraction(str(round(float(entry), 12))) for entry in row] for row in matrix]
+    entries = {(p, q): exact[p][q] for p, q in pairs}
+    need(all(exact[q][p] == entries[p, q] for p, q in entries), "a matrix is not symmetric", 1)
+    return entries
 
 
 def prefix_distances(matrix):
@@ -680,7 +884,233 @@ def least_cut(group, costs):
     return best
 
 
-# ---------------------------------------------------------------- 5. the judgement
+# --------------------------- 5. the same for ternary codebooks: covers instead of distances
+
+
+def check_ternary(problem, name, proof, value):
+    """Check a proof that no codebook of the problem reaches more than a value."""
+    need(value >= 0, "nothing is below 0")
+    if problem.goal == "weighted-cover":
+        need(name == "dual", "no such proof")
+        check_dual(problem, proof, Fraction(floor(value * 10**6) + 1, 10**6))
+    elif name == "averaging":
+        check_average(problem, proof, value)
+    else:
+        need(name in COVERS and problem.goal != "max-min-distance", "no such proof")
+        if problem.goal == "max-min-cover":
+            COVERS[name](problem, proof, floor(value) + 1)
+            return
+        # To correct e errors, the lead of both of two classes must be above 4 e: the cover is
+        # above 2 e. The proof may exclude less than is needed.
+        covers = range(2 * floor(value) + 3, 2 * floor(value) + 1 if value >= 1 else 0, -1)
+        tries = [outcome(COVERS[name], problem, proof, cover)[1:] for cover in covers]
+        need((OPTIMAL, "") in tries, tries[0][1])
+
+
+def price(text):
+    """Return a price: a text such as "3" or "12/5"."""
+    right = type(text) is str and re.fullmatch(r"[0-9]{1,200}(/[1-9][0-9]{0,199})?", text)
+    need(right and text.isascii(), "a price is malformed")
+    return Fraction(text)
+
+
+def dearest(problem, proof, kinds):
+    """Return what the columns may be worth together, by prices of a column and of its cost.
+
+    Kinds are (worth, size, number). Each column taken is worth its prices at most, but for what
+    it is worth beyond them; that is granted to all that there are, taken or not.
+    """
+    column, cost = price(proof["column_price"]), price(proof["cost_price"])
+    need(cost == 0 or problem.budget is not None, "there is no budget")
+    total = problem.length * column + cost * (problem.budget or 0)
+    paid = {}
+    for worth, size, count in kinds:
+        if size not in paid:
+            paid[size] = column + (cost * problem.cost(size) if cost else 0)
+        if worth > paid[size]:
+            total += count * (worth - paid[size])
+    return total
+
+
+def kinds_by_sides(problem, worth):
+    """Produce kinds of columns by the classes on their sides, each at the least size."""
+    k, sizes = problem.k, sorted(problem.sizes)
+    for a in range(1, problem.support // 2 + 1):
+        for b in range(a, problem.support - a + 1):
+            count = math.factorial(k) // math.factorial(a) // math.factorial(b)
+            count //= math.factorial(k - a - b) * (2 if a == b else 1)
+            yield worth(a, b), sum(sizes[: a + b]), count
+
+
+def check_average(problem, proof, value):
+    """Check that the pairs of classes cannot all have more of the total."""
+    k = problem.k
+    if problem.goal == "max-min-distance":  # a column has C(k, 2) halves, less equal, plus opposite
+        target = floor(2 * value) + 1
+        kinds = kinds_by_sides(problem, lambda a, b: comb(k, 2) - comb(a, 2) - comb(b, 2) + a * b)
+    else:
+        errors = problem.goal == "guaranteed-errors"
+        target = 2 * floor(value) + 3 if errors else floor(value) + 1
+        kinds = kinds_by_sides(problem, lambda a, b: a * b)
+    total = floor(dearest(problem, proof, kinds))
+    need(whole(proof["total"]) == total, f"total is {total}")
+    need(comb(k, 2) * target > total, f"the total may be {total}, which is enough")
+
+
+def check_inertia(problem, proof, t):
+    """Check that covers >= t need more columns, by Graham and Pollak (1972) with excess.
+
+    Each column brings one negative eigenvalue at most. The covers are t J + (F - t I), where the
+    positive eigenvalues of F >= 0 have at most the sum of its entries above the diagonal.
+    """
+    excess = floor(dearest(problem, proof, kinds_by_sides(problem, lambda a, b: a * b)))
+    excess -= t * comb(problem.k, 2)
+    holds = excess < 0 or problem.length < problem.k - 1 - excess // t
+    need(holds, "there are columns enough")
+
+
+def check_degrees(problem, proof, t):
+    """Check that the degrees of classes, the sums of their covers, are more than columns give.
+
+    A degree is a multiple of m, hence t (k - 1) + r at least, or the class gets a remainder. There
+    are at most k such classes, and at most as many as remainders: take a mean of the two.
+    """
+    k, m, share = problem.k, whole(proof["modulus"], 2, problem.k), price(proof["share"])
+    need(share <= 1, "share is above 1")
+    r = -t * (k - 1) % m
+
+    def worth(a, b):
+        return 2 * a * b + share * r * (a * (b % m > 0) + b * (a % m > 0))
+
+    given = dearest(problem, proof, kinds_by_sides(problem, worth)) + (1 - share) * r * k
+    need(given < k * (t * (k - 1) + r), "the columns give all degrees")
+
+
+def check_filled(name):
+    """Return a check of words: zeros that become + or - leave opposite entries opposite."""
+
+    def check(problem, proof, t):
+        need(proof["words"]["method"] == name, f"this is no {name} proof")
+        need(check_words(proof["words"], problem.length, t, problem.length) < problem.k, "rows fit")
+
+    return check
+
+
+def check_packing(problem, proof, t):
+    """Check that rows, which are subcubes, have disjoint neighbourhoods that do not fit.
+
+    A row used s times has a share f(s) of all words with (t - 1) / 2 places wrong at most.
+    """
+    n, r = problem.length, (t - 1) // 2
+    slope, offset = price(proof["slope"]), price(proof["offset"])
+    need(n <= 256, "there are too many columns")
+    for s in range(n + 1):
+        words = sum(comb(s, i) for i in range(min(r, s) + 1))
+        need((offset - slope * s) * (1 << s) <= words, "the line is not below the shares")
+    need(problem.k * offset - slope * n * problem.support > 1, "the rows fit")
+
+
+def check_pairs(problem, proof, t):
+    """Check Delsarte's inequalities for two rows with o opposite of n common entries.
+
+    The coefficients of (1 - x)^o (1 + x)^(n - o), summed over ordered pairs of rows, are sums of
+    squares, the first is k^2. A row with itself has o = 0, and is used `support` / k of the time.
+    """
+    k, length = problem.k, problem.length
+    c = [whole(value) for value in proof["multipliers"]]
+    right = length <= 64 and 1 <= len(c) <= length + 1 and c[0] > 0
+    need(right, "columns or multipliers are too many, or none")
+    for n in range(t, length + 1):
+        for o in range(t, n + 1):
+            values = (krawtchouk(n, 2, j, o) for j in range(len(c)))
+            total = sum(c_j * value for c_j, value in zip(c, values, strict=True))
+            need(total <= 0, "two rows have a positive sum")
+    full = sum(c_j * comb(length, j) for j, c_j in enumerate(c))
+    most = problem.support * full + (k - problem.support) * c[0]
+    need(k * k * c[0] > most, "the multipliers leave room for all rows")
+
+
+def check_enumeration(problem, _, t):
+    """Go through all sets of columns, where they are few: a byte counts the cover of a pair."""
+    k, pairs = problem.k, list(combinations(range(problem.k), 2))
+    need(k <= 11 and problem.length <= 20, "there are too many columns")
+    columns = []
+    for plus, minus in all_columns(k, problem.support):
+        met_pairs = (
+            i
+            for i, (p, q) in enumerate(pairs)
+            if (plus >> p & minus >> q | plus >> q & minus >> p) & 1
+        )
+        columns.append(sum(1 << 8 * i for i in met_pairs))
+    n = min(problem.length, len(columns))
+    need(comb(len(columns), n) <= 200_000, "there are too many sets of columns")
+    if t > n:
+        return
+    ones = sum(1 << 8 * i for i in range(len(pairs)))
+    rest, high = ones * (128 - t), ones * 128
+    found = any(sum(chosen, rest) & high == high for chosen in combinations(columns, n))
+    need(not found, "there are columns that set all pairs apart")
+
+
+def all_columns(k, support):
+    """Produce the sides of all columns as bits, those with the lowest class used on the first."""
+    for used in range(1 << k):
+        if 2 <= used.bit_count() <= support:
+            lowest = used & -used
+            minus = rest = used ^ lowest
+            while minus:
+                yield used ^ minus, minus
+                minus = minus - 1 & rest
+
+
+def check_dual(problem, proof, goal):
+    """Check that at the prices of pairs, columns are worth less than what the goal demands."""
+    k, pairs = problem.k, list(combinations(range(problem.k), 2))
+    prices = [whole(value) for value in proof["pair_prices"]]
+    need(len(prices) == len(pairs), "not every pair has a price")
+    demand = sum(y * problem.weights[pair] for y, pair in zip(prices, pairs, strict=True))
+    need(demand > 0, "the prices demand nothing")
+    if k > 11:  # no column is easier than 1, no pair dearer than the dearest
+        kinds = kinds_by_sides(problem, lambda a, b: max(prices) * a * b)
+    else:
+        kinds = kinds_of_columns_by_pairs(problem, dict(zip(pairs, prices, strict=True)))
+    need(dearest(problem, proof, kinds) < goal * demand, "more is not excluded")
+
+
+def kinds_of_columns_by_pairs(problem, prices):
+    """Produce each column as a kind of its own: the worth of its pairs times its ease."""
+    k = problem.k
+    # For each class and each set of others, what they are worth together and how alike they are.
+    worth, alike = [], []
+    for p in range(k):
+        entries = [(prices, worth), (problem.alike, alike)]
+        for values, tables in entries:
+            table = [0]
+            for q in range(k):
+                value = 0 if p == q else values[min(p, q), max(p, q)]
+                table += [old + value for old in table]
+            tables.append(table)
+    sizes = [0]
+    for size in problem.sizes:
+        sizes += [old + size for old in sizes]
+    for plus, minus in all_columns(k, problem.support):
+        first = [p for p in range(k) if plus >> p & 1]
+        n = len(first) * minus.bit_count()
+        ease = 1 - sum(alike[p][minus] for p in first) / Fraction(n)
+        yield ease * sum(worth[p][minus] for p in first), sizes[plus | minus], 1
+
+
+COVERS = {
+    **{name: check_filled(name) for name in ("plotkin", "singleton", "hamming", "delsarte")},
+    "inertia": check_inertia,
+    "degrees": check_degrees,
+    "packing": check_packing,
+    "pairs": check_pairs,
+    "enumeration": check_enumeration,
+}
+
+
+# ---------------------------------------------------------------- 6. the judgement
 
 
 def theory_of(proof):
@@ -697,7 +1127,9 @@ def check_bound(problem, matrix, proof):
     kind, facts = proof["kind"], proof["facts"]
     if kind == "theory":
         name, data, value = theory_of(proof)
-        if problem.nested:
+        if type(problem) is TernaryProblem:
+            check_ternary(problem, name, data, value)
+        elif problem.nested:
             check_prefixes(problem, name, data, value)
         elif problem.targets is None:
             check_distance(problem, name, data, floor(value) + 1)
@@ -705,6 +1137,7 @@ def check_bound(problem, matrix, proof):
             need(least_deviation(problem, name, data) >= value, f"{value} is not reached")
         return value
     if kind == "exhaustive":
+        need(type(problem) is Problem, "all columns prove nothing here")
         # The columns are distinct and admissible, so they are all if there are as many, and
         # fewer columns never bring rows further apart.
         plain = problem.targets is None and not problem.nested
@@ -747,7 +1180,7 @@ def check_words_of_solver(by):
     check_keys(by, SOLVER, complete=True)
     need(by["solver"] in ("highs", "scip", "gurobi"), "there is no such solver")
     need(re.fullmatch(r"[0-9][0-9A-Za-z .()+-]{0,59}", by["version"]), "no solver has that version")
-    need(by["formulation"] in ("IP1", "IP2", "IP3", "PARTITIONS"), "there is no such program")
+    need(by["formulation"] in PROGRAMS, "there is no such program")
     need(0 < len(by["termination"]) <= 200, "a solver says in a few words why it ended")
     need(type(by["n_nodes"]) is int and by["n_nodes"] >= 0, "nodes are counted from 0")
     check_keys(by["tolerances"], TOLERANCES, complete=True)
@@ -787,13 +1220,22 @@ def outcome(check, *arguments):
         return None, INVALID, "it is malformed"
 
 
+def problem_and_matrix(document):
+    """Return what was wanted, and the codebook of the kind that is wanted."""
+    asked, texts = document["certificate"]["problem"], document["matrix"]
+    q = whole(document.get("n_symbols", 2), 2, 127)
+    if "alphabet" in asked:
+        problem = TernaryProblem(asked)
+        need(q == 2, "the entries are not +, - and 0")
+        return problem, TernaryMatrix(texts)
+    return Problem(asked), Matrix(texts) if q == 2 else SymbolMatrix(texts, q)
+
+
 def judge(path):
     """Check everything a file claims; return the exit status and the lines to print."""
     document = read(path)
     claim, stored = document["certificate"], document.get("figures")
-    q = whole(document.get("n_symbols", 2), 2, 127)
-    problem = Problem(claim["problem"])
-    matrix = Matrix(document["matrix"]) if q == 2 else SymbolMatrix(document["matrix"], q)
+    problem, matrix = problem_and_matrix(document)
     figures = matrix.figures()
     wrong = problem.broken_rules(matrix)
     for key, value in ({} if stored is None else stored).items():
@@ -828,11 +1270,9 @@ def judge(path):
     lines = [f"{key}: {value}" for key, value in figures.items()]
     if separation is not None:
         lines.append(f"columns of a codebook as good: {separation['bound']} apart at most, proved")
-    goal = "least row distance" if problem.targets is None else "sum of deviations"
     if problem.nested:
-        goal = "sum of the prefixes' least row distances"
         lines.append(f"least row distances of prefixes: {prefix_distances(matrix)}")
-    goal = f"{goal} {float(objective):.12g}"
+    goal = f"{problem.goal_name} {float(objective):.12g}"
     if proved == objective:
         ground = shown(proof["facts"].get("name", "every admissible column is used"))
         return OPTIMAL, [*lines, f"OPTIMAL: {goal}, proved here ({ground})"]

@@ -221,3 +221,44 @@ def test_a_nested_design_tells_its_prefixes(tmp_path):
     assert "<pre>" in ecoc("show", path, "--format", "html").stdout
     export = ecoc("design", "-k", 6, "--nested", "--export", tmp_path / "a.mps", expect=1)
     assert "know no order" in export.stderr
+
+
+def test_ternary_codebooks_are_designed_and_verified(tmp_path):
+    path = tmp_path / "design.json"
+    asked = ("-k", 10, "-l", 34, "--alphabet", "ternary", "--max-support", 4)
+    assert (
+        "OPTIMAL: least cover of a pair 2 (degrees bound)"
+        in ecoc("design", *asked, "-o", path).stdout
+    )
+    assert "OPTIMAL" in ecoc("verify", path).stdout
+    listed = ecoc("bounds", *asked).stdout
+    assert listed.splitlines()[0].split()[:2] == ["2", "degrees"]
+    by_budget = json.loads(
+        ecoc("design", "-k", 6, "--alphabet", "ternary", "--budget", 18, "--json").stdout
+    )
+    assert by_budget["objective"] == 1
+    document = json.loads(path.read_text())
+    document["certificate"]["problem"]["max_support"] = 3
+    path.write_text(json.dumps(document))
+    assert "uses 4 classes where max_support is 3" in ecoc("verify", path, expect=5).stderr
+
+
+def test_ternary_codebooks_by_data(tmp_path):
+    weights = tmp_path / "weights.csv"
+    weights.write_text("0,3,1,1\n3,0,1,1\n1,1,0,1\n1,1,1,0\n")
+    asked = ("-k", 4, "-l", 6, "--alphabet", "ternary", "--objective", "weighted-cover")
+    shown = ecoc("design", *asked, "--pair-weights", weights).stdout
+    assert "OPTIMAL: weighted cover 2 (dual bound)" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--max-support", 3), "--max-support has a meaning with --alphabet ternary"),
+        (("--min-cover", 2), "have a meaning with --alphabet ternary"),
+        (("--alphabet", "ternary", "--export", "x.mps"), "are for binary codebooks"),
+        (("--alphabet", "ternary", "--targets", "x.csv"), "are for binary codebooks"),
+    ],
+)
+def test_ternary_options_alone_are_refused(options, message):
+    assert message in ecoc("design", "-k", 5, *options, expect=2).stderr

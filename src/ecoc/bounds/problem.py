@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from heapq import heappop, heappush
-from math import comb, factorial
+from math import ceil, comb, factorial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,6 +25,8 @@ __all__ = [
     "Proof",
     "SymbolBoundProblem",
     "TargetBound",
+    "TernaryBound",
+    "TernaryBoundProblem",
     "balanced_separation",
     "exact_targets",
     "first_prefix",
@@ -421,6 +424,126 @@ class TargetBound:
     value: Fraction
     proof: Proof
     reason: str
+
+
+@dataclass(frozen=True)
+class TernaryBound:
+    """An upper bound on what a ternary codebook reaches, with its proof.
+
+    Attributes
+    ----------
+    name : str
+        Which argument it is.
+    value : Fraction
+        No codebook of the problem reaches more.
+    proof : dict
+        Plain JSON data from which the bound can be checked in whole numbers.
+    reason : str
+        The argument in a line.
+    """
+
+    name: str
+    value: Fraction
+    proof: Proof
+    reason: str
+
+
+@dataclass(frozen=True)
+class TernaryBoundProblem:
+    """Codebooks of k rows and at most L distinct columns of +1, -1 and 0.
+
+    A column that uses w classes costs (the sum of their sizes)^theta, rounded to six places.
+
+    Parameters
+    ----------
+    n_classes, n_columns : int
+        The number of rows, k, and the most columns allowed, L.
+    max_support : int
+        The most classes that a column uses.
+    goal : {"cover", "errors", "distance", "weighted"}, default="cover"
+        What is bounded: the least number of columns that set a pair of classes apart; the
+        errors that are surely corrected; the least row distance, in which 0 counts 1/2; or the
+        least sum of the ease of the columns that set a pair apart, over the pair's demand,
+        rounded down to six places.
+    exponent : Fraction, default=1
+        theta.
+    budget : Fraction, optional
+        What all columns may cost together.
+    class_sizes : tuple of int, optional
+        The size of each class; 1 each by default.
+    demands, similarity : tuple of tuples of Fraction, optional
+        For the weighted goal: the demand of each pair, and how alike its classes are. The ease
+        of a column is 1 less the mean similarity of the pairs that it sets apart.
+
+    Examples
+    --------
+    >>> problem = TernaryBoundProblem(4, 6, 3)
+    >>> list(problem.kinds())  # classes on the two sides, and how many columns have them
+    [(1, 1, 6), (1, 2, 12)]
+    >>> problem.least_cost(3)
+    Fraction(3, 1)
+    """
+
+    n_classes: int
+    n_columns: int
+    max_support: int
+    goal: str = "cover"
+    exponent: Fraction = Fraction(1)
+    budget: Fraction | None = None
+    class_sizes: tuple[int, ...] | None = None
+    demands: tuple[tuple[Fraction, ...], ...] | None = None
+    similarity: tuple[tuple[Fraction, ...], ...] | None = None
+
+    @property
+    def n_pairs(self) -> int:
+        """The number of pairs of rows."""
+        return comb(self.n_classes, 2)
+
+    def kinds(self) -> Iterator[tuple[int, int, int]]:
+        """Produce the sizes of the smaller and the larger side, and how many columns have them."""
+        k = self.n_classes
+        for small in range(1, self.max_support // 2 + 1):
+            for large in range(small, self.max_support - small + 1):
+                count = comb(k, small) * comb(k - small, large)
+                yield small, large, count // 2 if small == large else count
+
+    def cost(self, size: int) -> Fraction:
+        """Return what a column costs whose classes have so many data points together."""
+        return _power(size, self.exponent)
+
+    def least_cost(self, support: int) -> Fraction:
+        """Return what a column that uses so many classes costs at least."""
+        if self.class_sizes is None:
+            return self.cost(support)
+        return self.cost(sum(sorted(self.class_sizes)[:support]))
+
+    def excluded(self, value: Fraction) -> int:
+        """Return the least whole goal that a bound of this value excludes.
+
+        Goals are counted in columns; distances in halves. A codebook that surely corrects e
+        errors sets every pair apart in more than 2 e columns.
+        """
+        if self.goal == "errors":
+            return 2 * int(value) + 3
+        return int(2 * value if self.goal == "distance" else value) + 1
+
+    def reached(self, target: int) -> Fraction:
+        """Return the largest value of a codebook that does not reach a target."""
+        if self.goal == "errors":
+            return Fraction(max(0, (target - 2) // 2))
+        return Fraction(target - 1, 2 if self.goal == "distance" else 1)
+
+
+@lru_cache(maxsize=1 << 14)
+def _power(size: int, exponent: Fraction) -> Fraction:
+    """Return size^exponent rounded to six places, the same on every machine.
+
+    The powers of floating point differ in their last bits, which large costs show.
+    """
+    context = Context(prec=30 + len(str(size)) * ceil(exponent))
+    theta = context.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
+    power = context.power(Decimal(size), theta)
+    return Fraction(power.quantize(Decimal("1e-6"), context=context))
 
 
 def exact_targets(targets: npt.ArrayLike) -> list[list[Fraction]]:

@@ -269,10 +269,42 @@ balance_option = click.option(
 )
 
 
+ternary_options = (
+    click.option(
+        "--alphabet",
+        type=click.Choice(["binary", "ternary"]),
+        default="binary",
+        show_default=True,
+        help="Whether columns may leave classes out (entries 0).",
+    ),
+    click.option(
+        "--max-support", type=click.IntRange(min=2), help="Most classes that a ternary column uses."
+    ),
+    click.option(
+        "--budget",
+        type=click.FloatRange(min=0),
+        help="What ternary columns may cost together, in place of or beside -l.",
+    ),
+    click.option(
+        "--column-cost",
+        metavar="THETA",
+        type=click.FloatRange(0, 10),
+        help="A column on n classes (or data points) costs n^THETA. [1]",
+    ),
+    click.option(
+        "--objective",
+        type=click.Choice(
+            ["max-min-cover", "guaranteed-errors", "max-min-distance", "weighted-cover"]
+        ),
+        help="What a ternary codebook is best at. [max-min-cover]",
+    ),
+)
+
+
 def problem_options(function: F) -> F:
     """Add the options that say what is wanted of a codebook."""
     options = (classes_option, columns_option, symbols_option, rho_option, separation_option)
-    for option in reversed((*options, balance_option)):
+    for option in reversed((*options, balance_option, *ternary_options)):
         function = option(function)
     return function
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ecoc._checks import exact_text, exact_to_plain
+from ecoc._checks import exact, exact_text, exact_to_plain
 from ecoc.cli._common import (
     EXIT_NOT_PROVED,
     EXIT_NOT_VERIFIED,
@@ -33,7 +33,7 @@ from ecoc.cli._common import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import FrameType
 
     from ecoc.design import Design, DesignProblem
@@ -50,34 +50,34 @@ def bounds(
     min_column_distance: int | None,
     separation: str,
     balance: float | None,
+    alphabet: str,
+    max_support: int | None,
+    budget: float | None,
+    column_cost: float | None,
+    objective: str | None,
     form: str,
     as_json: bool,
 ) -> None:
     """List what coding theory says about the largest minimum row distance.
 
-    Every bound has a proof that was checked in whole numbers before it is printed; a bound
-    that rests on a published value says so.
+    With --alphabet ternary it is about the objective of ternary codebooks. Every bound has a
+    proof that was checked in whole numbers before it is printed; a bound that rests on a
+    published value says so.
     """
-    from ecoc.bounds import all_bounds, check_bound
-    from ecoc.bounds.checking.symbols import check_symbol_bound
-    from ecoc.bounds.symbols import all_symbol_bounds
-    from ecoc.design import DesignProblem
     from ecoc.errors import VerificationError
 
-    problem = DesignProblem(
+    problem = _problem(
         classes,
-        2 * classes if columns is None else columns,
-        min_column_distance=min_column_distance,
-        separation=separation,
-        max_imbalance=balance,
-        n_symbols=symbols,
+        columns,
+        _ternary_fields(alphabet, max_support, budget, column_cost, objective),
+        {
+            "min_column_distance": min_column_distance,
+            "separation": separation,
+            "max_imbalance": balance,
+            "n_symbols": symbols,
+        },
     )
-    if symbols == 2:
-        proved = all_bounds(problem.bound_problem)
-        check = partial(check_bound, problem.bound_problem)
-    else:
-        proved = all_symbol_bounds(problem.symbol_bound_problem)
-        check = partial(check_symbol_bound, problem.symbol_bound_problem)
+    proved, check = _bounds_of(problem)
     for bound in proved:
         wrong = check(bound)
         if wrong:
@@ -85,15 +85,21 @@ def bounds(
     if as_json or form == "json":
         print_json(
             [
-                {"name": b.name, "value": b.value, "reason": b.reason, "cited": b.cited}
-                for b in proved
+                {
+                    "name": bound.name,
+                    "value": exact_to_plain(exact(bound.value)),
+                    "reason": bound.reason,
+                    "cited": getattr(bound, "cited", None),
+                }
+                for bound in proved
             ]
         )
         return
-    lines = [
-        (str(bound.value), bound.name, f"{bound.reason}{f' [{bound.cited}]' * bool(bound.cited)}")
-        for bound in proved
-    ]
+    lines = []
+    for bound in proved:
+        cited = getattr(bound, "cited", None)
+        source = f" [{cited}]" if cited else ""
+        lines.append((exact_text(exact(bound.value)), bound.name, f"{bound.reason}{source}"))
     if form == "latex":
         from ecoc._latex import text_table
 
@@ -102,6 +108,81 @@ def bounds(
     width = max(len(bound.name) for bound in proved)
     for value, name, reason in lines:
         click.echo(f"{value:>5}  {name:<{width}}  {reason}")
+
+
+def _bounds_of(problem: DesignProblem) -> tuple[list[Any], Callable[[Any], list[str]]]:
+    """The bounds on a problem, and what checks them."""
+    from ecoc.design.ternary_problem import TernaryProblem
+
+    if isinstance(problem, TernaryProblem):
+        from ecoc.bounds.checking.ternary import check_ternary_bound
+        from ecoc.bounds.ternary import all_ternary_bounds
+
+        ternary = problem.ternary_bounds
+        return list(all_ternary_bounds(ternary)), partial(check_ternary_bound, ternary)
+    if problem.n_symbols == 2:
+        from ecoc.bounds import all_bounds, check_bound
+
+        plain = problem.bound_problem
+        return list(all_bounds(plain)), partial(check_bound, plain)
+    from ecoc.bounds.checking.symbols import check_symbol_bound
+    from ecoc.bounds.symbols import all_symbol_bounds
+
+    symbols = problem.symbol_bound_problem
+    return list(all_symbol_bounds(symbols)), partial(check_symbol_bound, symbols)
+
+
+def _ternary_fields(
+    alphabet: str,
+    max_support: int | None,
+    budget: float | None,
+    column_cost: float | None,
+    objective: str | None,
+) -> dict[str, Any] | None:
+    """What was asked of a ternary codebook; None for a binary one."""
+    asked = {
+        "max_support": max_support,
+        "budget": budget,
+        "column_cost": column_cost,
+        "objective": objective,
+    }
+    asked = {name: value for name, value in asked.items() if value is not None}
+    if alphabet == "ternary":
+        return asked
+    if asked:
+        option = "--" + next(iter(asked)).replace("_", "-")
+        raise click.UsageError(f"{option} has a meaning with --alphabet ternary.")
+    return None
+
+
+def _with_covers(
+    ternary: dict[str, Any] | None, min_cover: int | None, matrices: dict[str, str | None]
+) -> dict[str, Any] | None:
+    """What was asked of a ternary codebook, with what pairs of classes need."""
+    files = {name: file for name, file in matrices.items() if file is not None}
+    if ternary is None:
+        if files or min_cover is not None:
+            raise click.UsageError(
+                "--min-cover, --pair-weights and --class-similarity have a meaning with "
+                "--alphabet ternary."
+            )
+        return None
+    least = {} if min_cover is None else {"min_cover": min_cover}
+    return ternary | least | {name: _read_matrix(file) for name, file in files.items()}
+
+
+def _problem(
+    classes: int, columns: int | None, ternary: dict[str, Any] | None, fields: dict[str, Any]
+) -> DesignProblem:
+    """The problem that the options ask for; it has 2k columns unless a budget limits them."""
+    from ecoc.design import DesignProblem
+    from ecoc.design.ternary_problem import TernaryProblem
+
+    if ternary is None:
+        return DesignProblem(classes, 2 * classes if columns is None else columns, **fields)
+    if columns is None:
+        columns = 0 if "budget" in ternary else 2 * classes
+    return TernaryProblem(classes, columns, **fields, **ternary)
 
 
 @click.command()
@@ -221,6 +302,13 @@ def _whole_numbers(
     help="Make every prefix of columns good, so that columns can be added or dropped.",
 )
 @click.option("--targets", metavar="FILE", help="CSV matrix of wanted row distances (equation 19).")
+@click.option("--min-cover", type=click.IntRange(min=1), help="Least cover of a ternary pair. [1]")
+@click.option(
+    "--pair-weights", metavar="FILE", help="CSV matrix of the cover that ternary pairs need."
+)
+@click.option(
+    "--class-similarity", metavar="FILE", help="CSV matrix of how alike classes are, 0 to 1."
+)
 @click.option(
     "--method",
     type=click.Choice(["auto", "construction", "search", "integer-program"]),
@@ -270,9 +358,17 @@ def design(
     min_column_distance: int | None,
     separation: str,
     balance: float | None,
+    alphabet: str,
+    max_support: int | None,
+    budget: float | None,
+    column_cost: float | None,
+    objective: str | None,
     class_sizes: tuple[int, ...] | None,
     nested: bool,
     targets: str | None,
+    min_cover: int | None,
+    pair_weights: str | None,
+    class_similarity: str | None,
     method: str,
     formulation: str | None,
     solver: str,
@@ -292,7 +388,7 @@ def design(
     one at once.
     """
     from ecoc.codes import read_codebook
-    from ecoc.design import DesignProblem, design_codebook
+    from ecoc.design import design_codebook
 
     wanted: dict[str, Any] = {
         "min_column_distance": min_column_distance,
@@ -302,14 +398,20 @@ def design(
         "n_symbols": symbols,
         "nested": nested,
     }
+    start = None if warm_start is None else read_codebook(warm_start)
+    ternary = _ternary_fields(alphabet, max_support, budget, column_cost, objective)
+    matrices = {"pair_weights": pair_weights, "class_similarity": class_similarity}
+    ternary = _with_covers(ternary, min_cover, matrices)
+    if ternary is not None and (targets, export, import_solution) != (None, None, None):
+        raise click.UsageError(
+            "--targets, --export and --import-solution are for binary codebooks."
+        )
     if targets is not None:
         wanted |= {
             "objective": "target-distances",
             "target_distances": _read_matrix(targets),
         }
-    length = 2 * classes if columns is None else columns
-    start = None if warm_start is None else read_codebook(warm_start)
-    problem = DesignProblem(classes, length, **wanted)
+    problem = _problem(classes, columns, ternary, wanted)
     if export is not None:
         _export(problem, formulation or "ip3", export)
         return

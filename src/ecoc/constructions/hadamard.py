@@ -23,6 +23,7 @@ from ecoc.errors import InfeasibleError, InvalidInputError, SolverError, TooLarg
 
 __all__ = [
     "MAX_ORDER",
+    "conference_matrix",
     "cooper_wallis",
     "goethals_seidel",
     "hadamard_matrix",
@@ -400,8 +401,15 @@ def jacobsthal_matrix(q: int) -> Signs:
     return field.character(field.subtract(elements[:, None], elements[None, :]))
 
 
-def _conference(q: int) -> Signs:
-    """Paley's conference matrix of order q + 1, symmetric for q = 1 mod 4, skew for 3."""
+def conference_matrix(q: int) -> Signs:
+    """Paley's conference matrix of order q + 1, symmetric for q = 1 mod 4, skew for 3.
+
+    Examples
+    --------
+    >>> conference = conference_matrix(5).astype(int)
+    >>> bool((conference @ conference.T == 5 * np.eye(6)).all())
+    True
+    """
     matrix = np.zeros((q + 1, q + 1), dtype=np.int8)
     matrix[0, 1:] = 1
     matrix[1:, 0] = 1 if q % 4 == 1 else -1
@@ -410,11 +418,11 @@ def _conference(q: int) -> Signs:
 
 
 def _paley_1(n: int) -> Signs:
-    return _conference(n - 1) + np.eye(n, dtype=np.int8)
+    return conference_matrix(n - 1) + np.eye(n, dtype=np.int8)
 
 
 def _paley_2(n: int) -> Signs:
-    conference = _conference(n // 2 - 1)
+    conference = conference_matrix(n // 2 - 1)
     one = np.eye(n // 2, dtype=np.int8)
     return np.block([[conference + one, conference - one], [conference - one, -conference - one]])
 

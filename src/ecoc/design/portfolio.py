@@ -42,6 +42,8 @@ from ecoc.design.search import sample_codebook, search_codebook
 from ecoc.design.solvers import ProgressPoint, Status
 from ecoc.design.solvers.base import resident_bytes
 from ecoc.design.symbol_portfolio import SymbolPortfolio
+from ecoc.design.ternary_portfolio import TernaryPortfolio
+from ecoc.design.ternary_problem import TernaryProblem
 from ecoc.errors import (
     InfeasibleError,
     InvalidInputError,
@@ -91,10 +93,17 @@ def design_codebook(
     separation: str = "two-sided",
     max_imbalance: float | None = None,
     class_sizes: Sequence[int] | None = None,
-    objective: str = "max-min-distance",
+    objective: str | None = None,
     target_distances: npt.ArrayLike | None = None,
     n_symbols: int = 2,
     nested: bool = False,
+    alphabet: str = "binary",
+    max_support: int | None = None,
+    column_cost: float | None = None,
+    budget: float | None = None,
+    min_cover: int | None = None,
+    pair_weights: npt.ArrayLike | None = None,
+    class_similarity: npt.ArrayLike | None = None,
     method: str = "auto",
     formulation: str | None = None,
     solver: str = "auto",
@@ -112,13 +121,18 @@ def design_codebook(
     ----------
     n_classes : int or DesignProblem
         The number of classes, k; or all that is wanted in one :class:`DesignProblem`, in place
-        of this and the arguments up to `nested`.
+        of this and the arguments up to `class_similarity`.
     n_columns : int
         The most columns allowed, L.
     min_column_distance, separation, max_imbalance, class_sizes, objective
         What is wanted of the columns and rows, see :class:`DesignProblem`.
     target_distances, n_symbols, nested
         What is wanted of the columns and rows, see :class:`DesignProblem`.
+    alphabet : {"binary", "ternary"}, default="binary"
+        Whether columns may leave classes out. The objective of a ternary codebook is
+        ``"max-min-cover"`` by default.
+    max_support, column_cost, budget, min_cover, pair_weights, class_similarity
+        What is wanted of a ternary codebook, see :class:`TernaryProblem`.
     method : {"auto", "construction", "search", "integer-program"}, default="auto"
         ``"auto"`` looks into the atlas (:mod:`ecoc.atlas`) where nothing but sizes is asked for.
         It bounds the objective by theory, then tries constructions, annealing and the integer
@@ -190,9 +204,24 @@ def design_codebook(
     >>> design = design_codebook(7, 8, nested=True, random_state=0)
     >>> [(prefix.n_columns, prefix.distance, prefix.bound) for prefix in design.prefixes]
     [(3, 1, 1), (4, 2, 2), (5, 2, 2), (6, 3, 3), (7, 4, 4), (8, 4, 4)]
+
+    Columns that use four of ten classes are easy to learn, and set every pair apart twice:
+
+    >>> design = design_codebook(10, 24, alphabet="ternary", max_support=4, random_state=0)
+    >>> design.verdict
+    'OPTIMAL: least cover of a pair 2 (averaging bound)'
     """
     problem = _problem(
         n_classes,
+        {
+            "alphabet": alphabet,
+            "max_support": max_support,
+            "column_cost": column_cost,
+            "budget": budget,
+            "min_cover": min_cover,
+            "pair_weights": pair_weights,
+            "class_similarity": class_similarity,
+        },
         n_columns=n_columns,
         min_column_distance=min_column_distance,
         separation=separation,
@@ -206,10 +235,10 @@ def design_codebook(
     check_choice("method", method, METHODS)
     if formulation is not None:
         check_choice("formulation", formulation, FORMULATIONS)
-        if problem.n_symbols > 2:
+        if problem.n_symbols > 2 or isinstance(problem, TernaryProblem):
             raise UnsupportedError(
-                "The formulations of the paper have columns of two symbols; for more leave "
-                "formulation out and ask for method='integer-program'."
+                "The formulations of the paper have columns of two symbols, without zeros; for "
+                "others leave formulation out and ask for method='integer-program'."
             )
         if method not in {"auto", "integer-program"}:
             raise InvalidInputError(f"formulation has no meaning for method={method!r}.")
@@ -244,7 +273,10 @@ def design_codebook(
 
 
 def _run(
-    run: Portfolio | SymbolPortfolio, method: str, formulation: str | None, solver: str
+    run: Portfolio | SymbolPortfolio | TernaryPortfolio,
+    method: str,
+    formulation: str | None,
+    solver: str,
 ) -> None:
     """Run the stages of a method."""
     run.everything()
@@ -260,8 +292,10 @@ def _run(
 
 def _kind(
     problem: DesignProblem, method: str
-) -> type[Portfolio] | type[SymbolPortfolio] | type[NestedPortfolio]:
+) -> type[Portfolio] | type[SymbolPortfolio] | type[NestedPortfolio] | type[TernaryPortfolio]:
     """The stages that are for a problem."""
+    if isinstance(problem, TernaryProblem):
+        return TernaryPortfolio
     if problem.nested:
         if method != "auto":
             raise UnsupportedError(
@@ -271,23 +305,39 @@ def _kind(
     return Portfolio if problem.n_symbols == 2 else SymbolPortfolio
 
 
-def _problem(n_classes: int | DesignProblem, **fields: Any) -> DesignProblem:
-    if not isinstance(n_classes, DesignProblem):
-        return DesignProblem(n_classes, **fields)
-    defaults = {field.name: field.default for field in dataclasses.fields(DesignProblem)}
-    defaults["n_columns"] = None
-    # Arrays are never equal to a default, and have no single answer when asked.
-    given = [
-        name
-        for name, value in fields.items()
-        if not (value is defaults[name] or (isinstance(value, str) and value == defaults[name]))
-    ]
-    if given:
-        raise InvalidInputError(
-            f"design_codebook takes a DesignProblem or its fields, not both; {listing(given)} "
-            "must be given in the problem."
-        )
-    return n_classes
+def _problem(
+    n_classes: int | DesignProblem, ternary: dict[str, Any], **fields: Any
+) -> DesignProblem:
+    """The problem of some fields; those of ternary codebooks are their own."""
+    check_choice("alphabet", ternary["alphabet"], ("binary", "ternary"))
+    is_ternary = ternary["alphabet"] == "ternary"
+    asked = {name: value for name, value in ternary.items() if value is not None}
+    del asked["alphabet"]
+    if isinstance(n_classes, DesignProblem):
+        defaults = {field.name: field.default for field in dataclasses.fields(DesignProblem)}
+        defaults |= {"n_columns": None, "objective": None}
+        # Arrays are never equal to a default, and have no single answer when asked.
+        given = [
+            name
+            for name, value in fields.items()
+            if not (value is defaults[name] or (isinstance(value, str) and value == defaults[name]))
+        ]
+        given += [*asked, *(["alphabet"] if is_ternary else [])]
+        if given:
+            raise InvalidInputError(
+                f"design_codebook takes a DesignProblem or its fields, not both; {listing(given)} "
+                "must be given in the problem."
+            )
+        return n_classes
+    if fields["objective"] is None:
+        fields["objective"] = "max-min-cover" if is_ternary else "max-min-distance"
+    if is_ternary:
+        if fields["n_columns"] is None:
+            fields["n_columns"] = 0
+        return TernaryProblem(n_classes, **fields, **asked)
+    if asked:
+        raise InvalidInputError(f"{listing(list(asked))} must come with alphabet='ternary'.")
+    return DesignProblem(n_classes, **fields)
 
 
 def _start(problem: DesignProblem, warm_start: Codebook | Design) -> Codebook:

@@ -442,6 +442,10 @@ class DesignProblem:
         """Read a problem from plain data; raises InvalidInputError if it is not one."""
         if not isinstance(value, dict) or not all(isinstance(key, str) for key in value):
             raise InvalidInputError("problem must be an object.")
+        if "alphabet" in value:
+            from ecoc.design.ternary_problem import TernaryProblem
+
+            return TernaryProblem.from_plain(value)
         unknown = sorted(set(value) - set(cls.__dataclass_fields__))
         if unknown:
             raise InvalidInputError(f"problem has the unknown key {unknown[0]!r}.")

@@ -32,11 +32,14 @@ from ecoc.bounds import (
 )
 from ecoc.bounds.checking.nested import check_nested_bound
 from ecoc.bounds.checking.symbols import check_symbol_bound
+from ecoc.bounds.checking.ternary import check_ternary_bound
+from ecoc.bounds.problem import TernaryBound
 from ecoc.codes import Codebook, Provenance
 from ecoc.codes.columns import columns_to_matrix
 from ecoc.codes.files import write_file
 from ecoc.design.problem import MAX_SCANNED_CLASSES, DesignProblem
 from ecoc.design.solvers.base import ProgressPoint, Status, relative_gap
+from ecoc.design.ternary_problem import TernaryProblem
 from ecoc.errors import InvalidCodebookError, InvalidInputError, SolverError
 
 if TYPE_CHECKING:
@@ -84,8 +87,15 @@ _FACTS: dict[str, dict[str, type]] = {
     "two-solvers": {"first": dict, "second": dict},
 }
 _KNOWN_SOLVERS = ("highs", "scip", "gurobi")
-_KNOWN_PROGRAMS = ("IP1", "IP2", "IP3", "PARTITIONS")
+_KNOWN_PROGRAMS = ("IP1", "IP2", "IP3", "PARTITIONS", "TERNARY")
 _TOLERANCES = ("feasibility", "integrality", "absolute_gap", "relative_gap")
+_OBJECTIVE_NAMES = {
+    "max-min-distance": "minimum row distance",
+    "target-distances": "sum of deviations",
+    "max-min-cover": "least cover of a pair",
+    "guaranteed-errors": "errors surely corrected",
+    "weighted-cover": "weighted cover",
+}
 _VERSION = re.compile(r"[0-9][0-9A-Za-z .()+-]{0,59}", re.ASCII)
 
 
@@ -120,7 +130,7 @@ class Certificate:
             raise InvalidInputError("facts must be an object.")
 
     @classmethod
-    def of_bound(cls, bound: Bound | TargetBound) -> Certificate:
+    def of_bound(cls, bound: Bound | TargetBound | TernaryBound) -> Certificate:
         """Put a bound of coding theory on record with its proof."""
         value = exact(bound.value)
         return cls(
@@ -228,6 +238,9 @@ class Certificate:
         bound = self._theory_bound()
         if isinstance(bound, str):
             return [bound]
+        if isinstance(problem, TernaryProblem):
+            ternary = TernaryBound(bound.name, Fraction(self.bound), bound.proof, bound.reason)
+            return check_ternary_bound(problem.ternary_bounds, ternary)
         if problem.nested:
             symbols = problem.n_symbols > 2
             return check_nested_bound(
@@ -249,7 +262,8 @@ class Certificate:
         )
 
     def _check_exhaustive(self, problem: DesignProblem, codebook: Codebook) -> list[str]:
-        if not problem.maximises or problem.rho != 1:
+        plain = problem.maximises and not isinstance(problem, TernaryProblem)
+        if not plain or problem.rho != 1:
             return ["using every column proves nothing for this problem"]
         # The columns are distinct and admissible, so they are all if there are as many.
         if problem.n_classes > MAX_SCANNED_CLASSES:
@@ -522,9 +536,7 @@ class Design:
             sentence = "no codebook found within the limits"
             return f"{self.status.name}: {sentence}, bound {exact_text(self.bound)}"
         ground = f" ({self.certificate.summary})" if self.certificate else ""
-        what = "minimum row distance" if self.problem.maximises else "sum of deviations"
-        if self.problem.nested:
-            what = "sum of the prefixes' row distances"
+        what = self._objective_name
         if self.status is Status.OPTIMAL:
             return f"OPTIMAL: {what} {exact_text(self.objective)}{ground}{self._separation_text}"
         gap = f", gap {self.gap:.1%}" if self.gap is not None else ""
@@ -535,6 +547,12 @@ class Design:
             f"FEASIBLE: {what} {exact_text(self.objective)}, bound {exact_text(self.bound)}"
             f"{gap}{ground}{self._separation_text}"
         )
+
+    @property
+    def _objective_name(self) -> str:
+        if self.problem.nested:
+            return "sum of the prefixes' row distances"
+        return _OBJECTIVE_NAMES[self.problem.objective]
 
     @property
     def _separation_text(self) -> str:
@@ -603,7 +621,7 @@ class Design:
             known = [(t, v) for t, v in values if v is not None]
             if known:
                 axes.step(*zip(*known, strict=True), where="post", label=label, marker=".")
-        axes.set(xlabel="seconds", ylabel=self.problem.objective, title=self.verdict.split(" (")[0])
+        axes.set(xlabel="seconds", ylabel=self._objective_name, title=self.verdict.split(" (")[0])
         if self.history:
             axes.legend()
         return drawing

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ecoc._checks import Exact, exact_from_plain, exact_text
+from ecoc._checks import Exact, exact, exact_from_plain, exact_text
 from ecoc._limits import check_deadline, deadline, seconds_left
 from ecoc.bounds import target_bound
 from ecoc.codes import Codebook
@@ -18,6 +18,7 @@ from ecoc.design.result import Certificate, Design
 from ecoc.design.search import search_codebook
 from ecoc.design.solvers.base import Status
 from ecoc.design.symbol_portfolio import symbol_codebook
+from ecoc.design.ternary_problem import TernaryProblem
 from ecoc.errors import FileFormatError, InvalidInputError, VerificationError
 
 __all__ = ["VERIFICATION_SECONDS", "read_design", "unverified", "verify_claim"]
@@ -93,6 +94,8 @@ def unverified(design: Design) -> str | None:
 
 
 def _limit_by_theory(problem: DesignProblem) -> str:
+    if isinstance(problem, TernaryProblem):
+        return f"theory allows at most {exact_text(exact(problem.ternary_theory().value))}"
     if problem.maximises:
         return f"coding theory allows at most {problem.theory().value}"
     targets = () if problem.target_distances is None else problem.target_distances
@@ -120,11 +123,7 @@ def _wrong_claims(design: Design, codebook: Codebook) -> list[str]:
             wrong.append(f"called optimal, with {objective} where the bound is {design.bound}")
     elif design.status is Status.OPTIMAL:
         wrong.append("called optimal without a bound")
-    separation = design.separation_certificate
-    if separation is not None:
-        wrong += separation.check_separation(codebook)
-        if (codebook.min_column_distance() or 0) > separation.bound:
-            wrong.append(f"columns are further apart than the bound {separation.bound} allows")
+    wrong += _wrong_separation(design, codebook)
     if certificate is not None and not wrong:
         if design.status is Status.OPTIMAL:
             wrong += certificate.check_optimum()
@@ -133,11 +132,26 @@ def _wrong_claims(design: Design, codebook: Codebook) -> list[str]:
     return wrong
 
 
+def _wrong_separation(design: Design, codebook: Codebook) -> list[str]:
+    separation = design.separation_certificate
+    if separation is None:
+        return []
+    if isinstance(design.problem, TernaryProblem):
+        return ["no bound on the column distance is known for ternary codebooks"]
+    wrong = separation.check_separation(codebook)
+    if (codebook.min_column_distance() or 0) > separation.bound:
+        wrong.append(f"columns are further apart than the bound {separation.bound} allows")
+    return wrong
+
+
 def _contradictions(problem: DesignProblem, bound: Exact, n_columns: int) -> list[str]:
     """Say so if a codebook that is quickly found does better than a solver's bound allows.
 
-    It has no more columns than the one in the file, whatever the problem allows.
+    It has no more columns than the one in the file, whatever the problem allows. Nothing finds
+    ternary codebooks as quickly.
     """
+    if isinstance(problem, TernaryProblem):
+        return []
     if problem.n_classes > MAX_CLASSES:
         return [f"no solver can hold a program for {problem.n_classes} classes"]
     problem = replace(problem, n_columns=min(problem.n_columns, n_columns))

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
 from typing import Any
 
-__all__ = ["RejectedError", "field", "integer", "integers", "record", "text"]
+__all__ = ["RejectedError", "field", "fraction", "integer", "integers", "record", "text"]
 
 # Numbers in honest proofs have some hundred bits; longer ones only cost time.
 _MAX_BITS = 1 << 14
+_MAX_DIGITS = 200
+_FRACTION = re.compile(
+    rf"[0-9]{{1,{_MAX_DIGITS}}}(?:/[1-9][0-9]{{0,{_MAX_DIGITS - 1}}})?", re.ASCII
+)
 
 
 class RejectedError(Exception):
@@ -38,6 +44,13 @@ def integer(value: object, what: str, low: int = 0, high: int | None = None) -> 
     if value < low or (high is not None and value > high):
         raise RejectedError(f"{what} is out of range")
     return value
+
+
+def fraction(value: object, what: str) -> Fraction:
+    """Return the number of a text such as "3" or "12/5", which is never negative."""
+    if type(value) is not str or not _FRACTION.fullmatch(value):
+        raise RejectedError(f"{what} is not the text of a fraction such as '12/5'")
+    return Fraction(value)
 
 
 def integers(value: object, what: str, low: int | None, most: int) -> list[int]:
