@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from ecoc.codes import Codebook, dense_random, digits, one_vs_rest
 from ecoc.codes.columns import columns_to_matrix, matrix_to_columns
 from ecoc.design import (
-    FORMULATIONS,
     METHODS,
     DesignProblem,
     Status,
@@ -18,6 +17,7 @@ from ecoc.design import (
     design_from_solution,
     jobs,
 )
+from ecoc.design.portfolio import FORMULATIONS
 from ecoc.design.programs import build_program
 from ecoc.design.solvers import available_solvers
 from ecoc.errors import (
