@@ -3,6 +3,7 @@
     python benchmarks/accuracy.py --data FOLDER --out accuracy.jsonl   # 10 splits; hours
     python benchmarks/accuracy.py --data FOLDER --quick                # 2 splits, small sets
     python benchmarks/accuracy.py --learners tree svm --sets glass digits --splits 5
+    python benchmarks/accuracy.py --learners lda naive-bayes --failing # 10, 20 % of columns flipped
     python benchmarks/accuracy.py --smoke                              # seconds, no outside data
 
 Splits are random, stratified, 70 to 30, with at most 1500 rows for training and 3000 for
@@ -10,8 +11,13 @@ testing; features are standardised by the training part. SVMs (C in 1, 10, 100; 
 1/4, 1, 4 times 1/n_features) and logistic regression (C in 1, 10, 100) are tuned for each
 method and split by 3-fold cross-validation on at most 400 rows of the training part;
 the longer code and the learned decoders take what was found for the same code without them.
-Least-squares kernel columns tune themselves by leave-one-out; trees are not tuned. Records
-go to a file (--out), and a run that was stopped goes on where it was.
+Least-squares kernel columns tune themselves by leave-one-out; trees, LDA and naive Bayes are not
+tuned. Records go to a file (--out), and a run that was stopped goes on where it was.
+
+The cost of a code is the number of rows that its columns are trained on, all columns together, as a
+share of those of one-vs-one, (k - 1) n for n rows of k classes. What a code of the data costs to
+find, such as the columns that ECOC-ONE tries, is in the seconds and not in the cost. With --failing
+10 and 20 % of the columns are flipped after training, as in fault_tolerance.py.
 """
 
 from __future__ import annotations
@@ -21,23 +27,29 @@ import itertools
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from scipy import stats
 from sklearn.base import BaseEstimator, clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.multiclass import OutputCodeClassifier
-from sklearn.svm import SVC
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from _study import Records, Split, code, corrected_t_test, print_table, splits
 from ecoc.codes import Codebook
 from ecoc.datasets import load_dataset, make_toy
+from ecoc.design import design_codebook
+from ecoc.errors import InfeasibleError
 from ecoc.multiclass import ECOCClassifier, KernelRidgeColumns
+from fault_tolerance import Trained, mean_over_draws
 from which_symbols import code as designed_code
 
 SETS = ("glass", "ecoli", "yeast", "vowel", "segment", "pendigits", "digits")
@@ -46,18 +58,21 @@ OURS = "optimal"
 RIVAL = "output-code"
 N_TREES = 100
 TUNING_ROWS = 400
+FAILING = (0.1, 0.2)
+OWN_LENGTH = {"one-vs-one", "one-vs-rest", "decoc", "forest-ecoc", "ecoc-one"}
 GAMMAS = (0.25, 1.0, 4.0)
 PENALTIES = (1.0, 10.0, 100.0)
 
 
 @dataclass(frozen=True)
 class Learner:
-    """A binary learner, and what of it is tuned."""
+    """A binary learner, what of it is tuned, and the rows that it needs of each class."""
 
     base: BaseEstimator
     methods: tuple[str, ...]
     penalties: tuple[float, ...] = ()
     gammas: tuple[float, ...] = ()
+    smallest_class: int = 1
 
     def candidates(self, n_features: int) -> list[BaseEstimator]:
         """The learner at each point of its grid."""
@@ -79,14 +94,42 @@ class Method:
     decoding: str = "auto"
     same_tuning_as: str = ""
     n_symbols: int | str = 2
+    wide: bool = False
 
     def codebook(self, base: BaseEstimator, split: Split) -> Codebook:
         """The code, of `times` columns for each class where its length is free."""
-        pairs = self.code in {"one-vs-one", "one-vs-rest"}
-        length = None if pairs else self.times * len(np.unique(split.y))
+        if self.code == "ternary":
+            labels = np.unique(split.y)
+            return ternary_code(len(labels), self.times, wide=self.wide).relabel(map(str, labels))
+        own = self.code in OWN_LENGTH
+        length = None if own else self.times * len(np.unique(split.y))
         if self.n_symbols != 2 and length is not None:
             return code_of_symbols(split, base, length)
         return code(self.code, split, base, length, seed=split.number)
+
+
+@cache
+def ternary_code(k: int, percent: int, *, wide: bool) -> Codebook:
+    """The best ternary code at a share of the cost of one-vs-one, or at the least that there is.
+
+    Of the supports that pay for setting every pair apart it takes the smallest, whose columns are
+    the easiest; a wide one uses at least half of the classes.
+    """
+    least = -(-k // 2) if wide else 2
+    for share in range(percent, 201, 5):
+        for support in range(least, k + 1):
+            with suppress(InfeasibleError):
+                design = design_codebook(
+                    k,
+                    alphabet="ternary",
+                    budget=share * k * (k - 1) / 100,
+                    max_support=support,
+                    effort=0.1,
+                    random_state=0,
+                )
+                if design.codebook is not None:
+                    return design.codebook
+    raise SystemExit(f"no ternary code of {k} classes")
 
 
 def coded(base: BaseEstimator, split: Split, method: Method) -> BaseEstimator:
@@ -151,6 +194,15 @@ METHODS = {
     "sparse-random": Method(coded, "sparse-random"),
     "one-vs-rest": Method(coded, "one-vs-rest"),
     "one-vs-one": Method(coded, "one-vs-one"),
+    "decoc": Method(coded, "decoc"),
+    "forest-ecoc": Method(coded, "forest-ecoc"),
+    "ecoc-one": Method(coded, "ecoc-one"),
+    "ternary-10": Method(coded, "ternary", times=10),
+    "ternary-25": Method(coded, "ternary", times=25),
+    "ternary-50": Method(coded, "ternary", times=50),
+    "ternary-100": Method(coded, "ternary", times=100),
+    "ternary-wide-50": Method(coded, "ternary", times=50, wide=True),
+    "ternary-wide-100": Method(coded, "ternary", times=100, wide=True),
     "output-code": Method(output_code),
     "plain": Method(plain),
     "forest": Method(forest, times=0),
@@ -165,10 +217,13 @@ METHODS = {
     ),
 }
 CODES = ("optimal", "optimal-6k", "dense-random", "one-vs-one", "one-vs-rest")
+PUBLISHED = ("decoc", "forest-ecoc", "ecoc-one", "sparse-random")
+TERNARY = tuple(f"ternary-{kind}" for kind in ("10", "25", "50", "100", "wide-50", "wide-100"))
+LINEAR = ("optimal", "one-vs-one", "one-vs-rest", *PUBLISHED, *TERNARY)
 LEARNERS = {
     "svm": Learner(
         SVC(cache_size=500),
-        (*CODES, "similarity", "sparse-random", "plain", "output-code"),
+        (*CODES, "similarity", *PUBLISHED, *TERNARY, "plain", "output-code"),
         PENALTIES,
         GAMMAS,
     ),
@@ -176,15 +231,25 @@ LEARNERS = {
         DecisionTreeClassifier(),
         (
             *CODES,
+            *PUBLISHED,
+            *TERNARY,
             *("symbols", "symbols-6k", "plain", "output-code"),
             *("forest", "forest-2k", "optimal-100-trees", "symbols-100-trees"),
         ),
     ),
     "logistic": Learner(
         LogisticRegression(max_iter=1000),
-        (*CODES, "plain", "output-code", "optimal-learned", "one-vs-one-learned"),
+        (
+            *CODES,
+            *PUBLISHED,
+            *TERNARY,
+            *("plain", "output-code", "optimal-learned", "one-vs-one-learned"),
+        ),
         PENALTIES,
     ),
+    "linear-svm": Learner(LinearSVC(), LINEAR, PENALTIES),
+    "lda": Learner(LinearDiscriminantAnalysis(), LINEAR, smallest_class=2),
+    "naive-bayes": Learner(GaussianNB(), LINEAR),
     "least-squares": Learner(KernelRidgeColumns(), CODES),
 }
 
@@ -207,11 +272,38 @@ def tuned(learner: Learner, method: Method, split: Split) -> BaseEstimator:
     return candidates[int(np.argmax(means))]
 
 
+def training_cost(codebook: Codebook, y: np.ndarray) -> float:
+    """The rows that all columns are trained on, as a share of those of one-vs-one."""
+    sizes = np.unique(y, return_counts=True)[1]
+    # With more symbols than two every column has all rows.
+    used = codebook.matrix != 0 if codebook.n_symbols == 2 else np.ones_like(codebook.matrix)
+    return float((sizes @ used).sum() / ((len(sizes) - 1) * sizes.sum()))
+
+
+def failing_accuracies(model: ECOCClassifier, split: Split) -> dict[str, float]:
+    """The accuracy when some columns of a code of two symbols are flipped after training."""
+    if not isinstance(model, ECOCClassifier) or model.codebook_.n_symbols > 2:
+        return {}
+    trained = Trained.of(model, split, {"auto": model.decoder_})
+    return {
+        f"flipped {share:.0%}": mean_over_draws(trained, "auto", "flipped", share, split.number)
+        for share in FAILING
+    }
+
+
 def measure(
-    records: Records, name: str, split: Split, learner_name: str, methods: list[str] | None = None
+    records: Records,
+    name: str,
+    split: Split,
+    learner_name: str,
+    methods: list[str] | None = None,
+    *,
+    failing: bool = False,
 ) -> None:
     """Measure all methods with a learner on a split, or some, unless that was done."""
     learner = LEARNERS[learner_name]
+    if np.unique(split.y, return_counts=True)[1].min() < learner.smallest_class:
+        return
     choices: dict[str, BaseEstimator] = {}
     for method_name in learner.methods:
         if methods is not None and method_name not in methods:
@@ -234,6 +326,10 @@ def measure(
             n_test=len(split.y_test),
             params={p: v for p, v in base.get_params().items() if p in {"C", "gamma"}},
             columns=len(getattr(model, "estimators_", ())),
+            cost=training_cost(model.codebook_, split.y)
+            if isinstance(model, ECOCClassifier)
+            else None,
+            **(failing_accuracies(model, split) if failing else {}),
             seconds=round(time.perf_counter() - began, 2),
         )
 
@@ -245,7 +341,7 @@ class Table:
         rows = [r for r in records if r["learner"] == learner]
         self.methods = [m for m in LEARNERS[learner].methods if any(r["method"] == m for r in rows)]
         found = {(r["set"], r["method"], r["split"]): r["accuracy"] for r in rows}
-        self.sets, self.values = [], []
+        self.sets, self.values, self.rows = [], [], []
         for name in dict.fromkeys(r["set"] for r in rows):
             numbers = sorted(
                 n
@@ -257,6 +353,17 @@ class Table:
                 self.values.append(
                     np.array([[found[name, m, n] for n in numbers] for m in self.methods])
                 )
+                self.rows += [r for r in rows if r["set"] == name and r["split"] in numbers]
+
+    def mean_field(self, method: str, field: str) -> float | None:
+        """The mean over sets of what else was measured; None where it was not."""
+        by_set: dict[object, list[float]] = {}
+        for r in self.rows:
+            if r["method"] == method and r.get(field) is not None:
+                by_set.setdefault(r["set"], []).append(r[field])
+        if len(by_set) < len(self.sets):
+            return None
+        return float(np.mean([np.mean(values) for values in by_set.values()]))
 
     def of(self, method: str) -> list[np.ndarray]:
         """The accuracies of a method on each set, split by split."""
@@ -275,9 +382,21 @@ class Table:
         for i, method in enumerate(self.methods):
             errors = [v[i].std() / np.sqrt(max(v.shape[1] - 1, 1)) for v in self.values]
             cells = [f"{m:.1f} ± {e:.1f}" for m, e in zip(means[i], errors, strict=True)]
-            rows.append([method, *cells, f"{means[i].mean():.2f}", float(ranks[i])])
-        rows.sort(key=lambda row: -float(row[-2]))
-        print_table(["method", *self.sets, "mean", "rank"], rows)
+            cost = self.mean_field(method, "cost")
+            shown = "" if cost is None else f"{cost:.2f}"
+            rows.append([method, *cells, f"{means[i].mean():.2f}", float(ranks[i]), shown])
+        rows.sort(key=lambda row: -float(row[-3]))
+        print_table(["method", *self.sets, "mean", "rank", "cost"], rows)
+
+    def print_failing(self) -> None:
+        """The mean accuracy of each code without failures, and with some columns flipped."""
+        fields = ["accuracy", *(f"flipped {share:.0%}" for share in FAILING)]
+        found = {m: [self.mean_field(m, field) for field in fields] for m in self.methods}
+        rows = [[m, *values] for m, values in found.items() if None not in values]
+        if rows:
+            rows.sort(key=lambda row: -row[-1])
+            print("\nmeans over sets when columns are flipped after training:\n")
+            print_table(["method", "none", *fields[1:]], rows)
 
     def compare(self, ours: str) -> None:
         """Our code against each other method, and on each set against the best of them."""
@@ -320,6 +439,7 @@ def report(records: Records) -> None:
         counts = sorted({values.shape[1] for values in table.values})
         print(f"\n## {learner}, splits for each set: {', '.join(map(str, counts))}\n")
         table.print()
+        table.print_failing()
         table.compare(OURS)
     _least_squares(records)
 
@@ -357,6 +477,7 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=10, help="random splits of each set")
     parser.add_argument("--quick", action="store_true", help="2 splits, at most 500 rows")
     parser.add_argument("--smoke", action="store_true", help="seconds, on bundled data")
+    parser.add_argument("--failing", action="store_true", help="with some columns flipped, too")
     parser.add_argument("--out", help="file of records, JSON lines; goes on where it ends")
     parser.add_argument("--report", action="store_true", help="only print what --out holds")
     arguments = parser.parse_args()
@@ -371,13 +492,13 @@ def main() -> None:
     sets = [] if arguments.smoke else [load_dataset(n, data=arguments.data) for n in names]
     if arguments.smoke:
         sets, names, count = [make_toy(20, 10, n_classes=4)], ["toy"], 2
-        arguments.learners = ["tree"]
+        arguments.learners, arguments.failing = ["tree"], True
     made = [partial(splits, data, count, *rows) for data in sets]
     # Split by split over all sets, so that a run that is stopped has a table.
     for parts in zip(*(make() for make in made), strict=True):
         for name, split in zip(names, parts, strict=True):
             for learner in arguments.learners:
-                measure(records, name, split, learner, arguments.methods)
+                measure(records, name, split, learner, arguments.methods, failing=arguments.failing)
     report(records)
 
 

@@ -57,6 +57,14 @@ class Trained:
     decoders: dict[str, Decoder]
     truth: np.ndarray
 
+    @classmethod
+    def of(cls, model: ECOCClassifier, split: Split, decoders: dict[str, Decoder]) -> Trained:
+        """A fitted model on the test part of a split."""
+        places = {c: i for i, c in enumerate(model.classes_)}
+        # A class that the training part lacks is never right.
+        truth = np.array([places.get(label, -1) for label in split.y_test])
+        return cls(model.column_scores(split.X_test), model.codebook_.matrix, decoders, truth)
+
     def accuracy(
         self, decoding: str, scores: np.ndarray, missing: Sequence[int] | None = None
     ) -> float:
@@ -78,15 +86,7 @@ def train(split: Split, name: str) -> Trained:
         decoders["normalised-hinge"] = LossBased("hinge", normalise=True)
     elif times is not None:
         decoders["self-healing"] = SelfHealing()
-    return Trained(
-        model.column_scores(split.X_test),
-        model.codebook_.matrix,
-        decoders,
-        # A class that the training part lacks is never right.
-        np.array(
-            [{c: i for i, c in enumerate(model.classes_)}.get(label, -1) for label in split.y_test]
-        ),
-    )
+    return Trained.of(model, split, decoders)
 
 
 def failed(
@@ -124,7 +124,7 @@ def measure(records: Records, name: str, split: Split) -> None:
                         **where,
                         failure=failure,
                         share=share,
-                        accuracy=_mean_over_draws(model, decoding, failure, share, split.number),
+                        accuracy=mean_over_draws(model, decoding, failure, share, split.number),
                     )
             every = [
                 model.accuracy(
@@ -136,7 +136,8 @@ def measure(records: Records, name: str, split: Split) -> None:
             records.add(**where, failure="worst column", share=0.0, accuracy=min(every))
 
 
-def _mean_over_draws(model: Trained, decoding: str, failure: str, share: float, seed: int) -> float:
+def mean_over_draws(model: Trained, decoding: str, failure: str, share: float, seed: int) -> float:
+    """The mean accuracy when a share of the columns fails, drawn ten times."""
     n_columns = model.scores.shape[1]
     count = max(1, round(share * n_columns))
     found = []

@@ -13,8 +13,10 @@ from ecoc.codes import (
     make_code,
     one_vs_one,
     one_vs_rest,
+    ordinal,
     sparse_random,
     standard,
+    ternary_complete,
 )
 from ecoc.codes.measures import min_doubled_distance
 from ecoc.errors import InfeasibleError, InvalidCodebookError, InvalidInputError, TooLargeError
@@ -224,3 +226,37 @@ def test_balanced_columns_are_found_where_most_or_all_of_them_are_asked_for(k, l
     assert code == balanced_random(k, length, n_symbols=q, random_state=0)
     sizes = {tuple(sorted(np.bincount(column + (q == 2)).tolist())) for column in code.matrix.T}
     assert max(max(size) for size in sizes) == -(-k // q)
+
+
+@pytest.mark.parametrize("k", range(2, 7))
+def test_the_complete_ternary_code_has_every_column_once(k):
+    code = ternary_complete(k)
+    assert code.n_columns == (3**k - 2 ** (k + 1) + 1) // 2
+    columns = {tuple(column) for column in code.matrix.T.tolist()}
+    signs = [signs for signs in product([0, 1, -1], repeat=k) if {1, -1} <= set(signs)]
+    assert {*columns, *(tuple(-entry for entry in column) for column in columns)} == set(signs)
+    n_pairs = k * (k - 1) // 2
+    assert np.array_equal(code.matrix[:, :n_pairs], one_vs_one(k).matrix)
+    if k == 6:
+        with pytest.raises(TooLargeError, match="86526 columns"):
+            ternary_complete(11)
+
+
+@pytest.mark.parametrize("k", [2, 3, 6])
+def test_ordinal_codes_ask_what_an_order_suggests(k):
+    for j in range(k - 1):
+        for row in range(k):
+            assert ordinal(k).matrix[row, j] == (1 if row > j else -1)
+            followers = ordinal(k, splits="followers").matrix[row, j]
+            assert followers == (0 if row < j else 1 if row == j else -1)
+            previous = ordinal(k, splits="previous").matrix[row, j]
+            assert previous == (0 if row > j + 1 else 1 if row == j + 1 else -1)
+    with pytest.raises(InvalidInputError, match="splits must be"):
+        ordinal(k, splits="next")
+
+
+@pytest.mark.parametrize(("k", "length"), [(3, 3), (4, 12), (6, 39), (10, 50)])
+def test_sparse_codes_have_the_published_length_where_there_are_so_many_columns(k, length):
+    code = sparse_random(k, n_candidates=300, random_state=0)
+    assert code.n_columns == length
+    assert code == sparse_random(k, length, n_candidates=300, random_state=0)

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from ecoc.design import Design
 
 CODE_NAMES = (
-    *("one-vs-rest", "one-vs-one", "exhaustive", "dense-random", "sparse-random"),
-    *("balanced-random", "digits"),
+    *("one-vs-rest", "one-vs-one", "exhaustive", "ternary-complete"),
+    *("ordinal", "one-vs-followers", "one-vs-previous"),
+    *("dense-random", "sparse-random", "balanced-random", "digits"),
 )
 
 
@@ -48,7 +49,10 @@ _output_option = click.option(
 @click.argument("name", type=click.Choice(CODE_NAMES), metavar="NAME")
 @classes_option
 @click.option(
-    "-l", "--columns", type=click.IntRange(min=1), help="Columns, L (random codes; 2k by default)."
+    "-l",
+    "--columns",
+    type=click.IntRange(min=1),
+    help="Columns, L (random codes; 2k by default, sparse-random 15 log2 k).",
 )
 @click.option(
     "--symbols",
@@ -71,7 +75,8 @@ def make(
 ) -> None:
     """Make a standard code.
 
-    NAME is one-vs-rest, one-vs-one, exhaustive, dense-random, sparse-random, or, with as many
+    NAME is one-vs-rest, one-vs-one, exhaustive, ternary-complete; for classes in an order,
+    ordinal, one-vs-followers, one-vs-previous; dense-random, sparse-random; or, with as many
     symbols as asked for, balanced-random or digits.
     """
     from ecoc.codes import make_code, write_codebook

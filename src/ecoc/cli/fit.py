@@ -74,8 +74,8 @@ def table_options(command: Callable[..., Any]) -> Callable[..., Any]:
     default="auto",
     show_default=True,
     metavar="NAME|FILE",
-    help="auto, optimal, similarity, one-vs-rest, one-vs-one, dense-random, sparse-random, "
-    "balanced-random, digits, exhaustive, or the file of a codebook or design.",
+    help="auto, optimal, similarity, decoc, forest-ecoc, ecoc-one, minimal, a code of ecoc make, "
+    "or the file of a codebook or design.",
 )
 @click.option("-l", "--columns", type=click.IntRange(min=1), help="Columns, L. [2k]")
 @click.option(

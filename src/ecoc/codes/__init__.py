@@ -12,7 +12,9 @@ from ecoc.codes.standard import (
     make_code,
     one_vs_one,
     one_vs_rest,
+    ordinal,
     sparse_random,
+    ternary_complete,
 )
 
 __all__ = [
@@ -27,7 +29,9 @@ __all__ = [
     "make_code",
     "one_vs_one",
     "one_vs_rest",
+    "ordinal",
     "read_codebook",
     "sparse_random",
+    "ternary_complete",
     "write_codebook",
 ]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-from math import factorial
+from collections.abc import Callable
+from functools import partial
+from itertools import combinations, product
+from math import ceil, factorial, log2
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +22,12 @@ from ecoc._checks import (
 from ecoc._workers import one_thread
 from ecoc.codes.codebook import Codebook, Provenance
 from ecoc.codes.columns import columns_to_matrix
-from ecoc.codes.validation import check_symbols, first_equal, normalised_columns
+from ecoc.codes.validation import (
+    check_symbols,
+    constant_columns,
+    first_equal,
+    normalised_columns,
+)
 from ecoc.errors import InfeasibleError, InvalidInputError, TooLargeError
 
 __all__ = [
@@ -32,10 +39,13 @@ __all__ = [
     "make_code",
     "one_vs_one",
     "one_vs_rest",
+    "ordinal",
     "sparse_random",
+    "ternary_complete",
 ]
 
 MAX_EXHAUSTIVE_CLASSES = 22
+MAX_COMPLETE_CLASSES = 10
 
 _BATCH_ENTRIES = 1 << 22
 """Entries of the candidates that are looked at together."""
@@ -104,11 +114,105 @@ def _paper_order(k: int) -> npt.NDArray[np.int8]:
     return matrix
 
 
+def ternary_complete(n_classes: int) -> Codebook:
+    """All (3^k - 2^(k+1) + 1) / 2 columns of +1, -1 and 0, the first class used on the +1 side.
+
+    Columns that use all classes come last; these are the exhaustive code.
+
+    References
+    ----------
+    .. [1] E. Allwein, R. Schapire, Y. Singer (2000). Reducing multiclass to binary: a unifying
+       approach for margin classifiers. Journal of Machine Learning Research 1, 113-141.
+
+    Examples
+    --------
+    >>> print(ternary_complete(3))
+    0  + + 0 + + +
+    1  - 0 + + - -
+    2  0 - - - + -
+    """
+    k = check_int("n_classes", n_classes, minimum=2)
+    if k > MAX_COMPLETE_CLASSES:
+        raise TooLargeError(
+            f"The complete ternary code of {k} classes has {_n_columns_that_exist(k, ternary=True)}"
+            f" columns; this function stops at {MAX_COMPLETE_CLASSES} classes. Use sparse_random."
+        )
+    every = np.array(list(product((1, -1, 0), repeat=k)), dtype=np.int8).T
+    kept = every[:, ~constant_columns(every)]
+    kept = kept[:, (normalised_columns(kept) == kept).all(axis=0)]
+    # Columns of few classes come first, so the code begins with one-vs-one.
+    return _standard(
+        "ternary-complete", kept[:, np.argsort(np.abs(kept).sum(axis=0), kind="stable")]
+    )
+
+
+def ordinal(n_classes: int, *, splits: str = "ordered") -> Codebook:
+    """The k - 1 columns that an order of the classes suggests; rows are in that order.
+
+    A classifier has sorted labels in its rows; where their order is another, as with texts,
+    relabel the code: ``ordinal(3).relabel(["low", "middle", "high"])``.
+
+    Parameters
+    ----------
+    n_classes : int
+        The number of classes, k.
+    splits : {"ordered", "followers", "previous"}, default="ordered"
+        What a column asks: is the class above the j-th (ordered partitions [1]_), is it the j-th
+        or one that follows, or is it the j-th or a previous one [2]_.
+
+    Notes
+    -----
+    The remaining scheme of [2]_, each class against the next alone, is no codebook: no column
+    tells the first class from the third.
+
+    References
+    ----------
+    .. [1] E. Frank, M. Hall (2001). A simple approach to ordinal classification. European
+       Conference on Machine Learning, 145-156.
+    .. [2] P. A. Gutiérrez, M. Pérez-Ortiz, J. Sánchez-Monedero, F. Fernández-Navarro,
+       C. Hervás-Martínez (2016). Ordinal regression methods: survey and experimental study.
+       IEEE Transactions on Knowledge and Data Engineering 28(1), 127-146.
+
+    Examples
+    --------
+    >>> print(ordinal(4))
+    0  - - -
+    1  + - -
+    2  + + -
+    3  + + +
+    >>> print(ordinal(4, splits="followers"))
+    0  + 0 0
+    1  - + 0
+    2  - - +
+    3  - - -
+    """
+    k = check_int("n_classes", n_classes, minimum=2)
+    check_choice("splits", splits, _ORDINAL_NAMES)
+    rows, columns = np.indices((k, k - 1))
+    if splits == "ordered":
+        matrix = np.where(rows > columns, 1, -1)
+    elif splits == "followers":
+        matrix = np.where(rows == columns, 1, np.where(rows > columns, -1, 0))
+    else:
+        matrix = np.where(rows > columns + 1, 0, np.where(rows > columns, 1, -1))
+    return _standard(_ORDINAL_NAMES[splits], matrix.astype(np.int8))
+
+
+_ORDINAL_NAMES = {
+    "ordered": "ordinal",
+    "followers": "one-vs-followers",
+    "previous": "one-vs-previous",
+}
+"""The name of the ordinal code for each kind of splits."""
+
+
 def digits(n_classes: int, *, n_symbols: int = 2) -> Codebook:
     """The numbers of the classes in digits: the fewest columns that tell them apart.
 
     The radix of a digit is at most the number of symbols; the radices are as near to each
-    other as they can be (mixed radix), so that the groups of a column are about as large.
+    other as they can be (mixed radix), so that the groups of a column are about as large. With
+    two symbols it is the compact code of ceil(log2 k) columns [1]_, without a look at data;
+    :func:`ecoc.multiclass.minimal_code` looks at them.
 
     Parameters
     ----------
@@ -116,6 +220,11 @@ def digits(n_classes: int, *, n_symbols: int = 2) -> Codebook:
         The number of classes, k.
     n_symbols : int, default=2
         The largest radix, q; the digits of two symbols are +1 and -1.
+
+    References
+    ----------
+    .. [1] M. A. Bautista, S. Escalera, X. Baró, P. Radeva, J. Vitrià, O. Pujol (2012). Minimal
+       design of error-correcting output codes. Pattern Recognition Letters 33(6), 693-702.
 
     Examples
     --------
@@ -331,21 +440,44 @@ def dense_random(
 
 def sparse_random(
     n_classes: int,
-    n_columns: int,
+    n_columns: int | None = None,
     *,
     n_candidates: int = 10_000,
     random_state: RandomState = None,
 ) -> Codebook:
     """The best of many random ternary codebooks: 0 with probability 1/2, +1 and -1 with 1/4.
 
-    The choice among candidates, the parameters and the errors are those of
-    :func:`dense_random`; a 0 counts one half in a distance (equation 1).
+    The choice among candidates, the other parameters and the errors are those of
+    :func:`dense_random`; a 0 counts one half in a distance (equation 1). Where so few classes
+    make nearly every candidate invalid, columns are drawn one by one until they are different
+    and have two sides, and candidates are drawn from these.
+
+    Parameters
+    ----------
+    n_classes : int
+        The number of classes, k.
+    n_columns : int, optional
+        The number of columns, L: ceil(15 log2 k) by default, as published, or half of all that
+        there are if that is less.
+    n_candidates, random_state
+        As for :func:`dense_random`.
+
+    References
+    ----------
+    .. [1] E. Allwein, R. Schapire, Y. Singer (2000). Reducing multiclass to binary: a unifying
+       approach for margin classifiers. Journal of Machine Learning Research 1, 113-141.
 
     Examples
     --------
-    >>> sparse_random(10, 15, random_state=0).is_binary
-    False
+    >>> code = sparse_random(10, random_state=0)
+    >>> code.n_columns, code.is_binary, code.min_row_distance
+    (50, False, 22.5)
     """
+    if n_columns is None:
+        k = check_int("n_classes", n_classes, minimum=2)
+        # All columns would leave no choice.
+        most = _n_columns_that_exist(k, ternary=True) // 2
+        n_columns = max(1, min(ceil(15 * log2(k)), most))
     return _best_random(
         "sparse-random",
         n_classes,
@@ -383,6 +515,17 @@ def _best_random(
             best = _best_of(candidates, ternary=ternary)
             if best is not None and best[1] > best_score:
                 best_matrix, best_score = best
+        if best_matrix is None and ternary:
+            # Few classes: a column is often one-sided, and among many columns one always is.
+            pool = _different_ternary_columns(k, length, generator)
+            for start in range(0, count, batch):
+                places = np.broadcast_to(
+                    np.arange(len(pool)), (min(batch, count - start), len(pool))
+                )
+                picks = generator.permuted(places, axis=1)[:, :length]
+                best = _best_of(pool[picks].transpose(0, 2, 1), ternary=True)
+                if best is not None and best[1] > best_score:
+                    best_matrix, best_score = best
     if best_matrix is None:
         raise _none_valid(k, length, count)
     return Codebook(
@@ -394,6 +537,19 @@ def _best_random(
             seed=None if isinstance(random_state, np.random.Generator) else random_state,
         ),
     )
+
+
+def _different_ternary_columns(
+    k: int, length: int, generator: np.random.Generator
+) -> npt.NDArray[np.int8]:
+    """At least so many different columns with two sides, as rows, drawn until they have come."""
+    pool = np.empty((0, k), dtype=np.int8)
+    size = (k, max(64, 4 * length))
+    while len(pool) < length:
+        drawn = _signs(generator, size) * generator.integers(0, 2, size=size, dtype=np.int8)
+        drawn = normalised_columns(drawn[:, ~constant_columns(drawn)])
+        pool = np.unique(np.concatenate([pool, drawn.T]), axis=0)
+    return pool
 
 
 def _signs(generator: np.random.Generator, size: tuple[int, ...]) -> npt.NDArray[np.int8]:
@@ -469,11 +625,16 @@ def _standard(method: str, matrix: npt.NDArray[np.int8]) -> Codebook:
     )
 
 
-_FIXED_CODES = {"one-vs-rest": one_vs_rest, "one-vs-one": one_vs_one, "exhaustive": exhaustive}
-_RANDOM_CODES = {"dense-random": dense_random, "sparse-random": sparse_random}
+_FIXED_CODES: dict[str, Callable[[int], Codebook]] = {
+    "one-vs-rest": one_vs_rest,
+    "one-vs-one": one_vs_one,
+    "exhaustive": exhaustive,
+    "ternary-complete": ternary_complete,
+    **{name: partial(ordinal, splits=splits) for splits, name in _ORDINAL_NAMES.items()},
+}
 _CODES_OF_SYMBOLS = ("balanced-random", "digits")
 
-STANDARD_CODES = (*_FIXED_CODES, *_RANDOM_CODES, *_CODES_OF_SYMBOLS)
+STANDARD_CODES = (*_FIXED_CODES, "dense-random", "sparse-random", *_CODES_OF_SYMBOLS)
 """The names of the standard codes."""
 
 
@@ -490,12 +651,14 @@ def make_code(
     Parameters
     ----------
     name : str
-        Which code: ``"one-vs-rest"``, ``"one-vs-one"``, ``"exhaustive"``, ``"dense-random"``,
-        ``"sparse-random"``, ``"balanced-random"`` or ``"digits"``.
+        Which code: ``"one-vs-rest"``, ``"one-vs-one"``, ``"exhaustive"``,
+        ``"ternary-complete"``, ``"ordinal"``, ``"one-vs-followers"``, ``"one-vs-previous"``,
+        ``"dense-random"``, ``"sparse-random"``, ``"balanced-random"`` or ``"digits"``.
     n_classes : int
         The number of classes, k.
     n_columns : int, optional
-        The number of columns, L; random codes only, 2k by default or as many as there are.
+        The number of columns, L; random codes only. The default is 2k or as many as there are,
+        and for sparse-random ceil(15 log2 k).
     n_symbols : int, default=2
         The number of symbols, q; more than two for balanced-random and digits only.
     random_state : int, Generator or None
@@ -519,13 +682,11 @@ def make_code(
         q = check_symbols(n_symbols, k)
         length = min(2 * k, most_balanced_columns(k, q)) if n_columns is None else n_columns
         return balanced_random(k, length, n_symbols=q, random_state=random_state)
-    if name in _RANDOM_CODES:
-        if n_columns is None:
-            ternary = name == "sparse-random"
-            # Random ternary columns are often invalid: so few classes must leave some choice.
-            most = _n_columns_that_exist(k, ternary=ternary) // (1 + ternary)
-            n_columns = max(1, min(2 * k, most))
-        return _RANDOM_CODES[name](k, n_columns, random_state=random_state)
+    if name == "sparse-random":
+        return sparse_random(k, n_columns, random_state=random_state)
+    if name == "dense-random":
+        length = min(2 * k, _n_columns_that_exist(k, ternary=False))
+        return dense_random(k, n_columns or length, random_state=random_state)
     if n_columns is not None:
         raise InvalidInputError(
             f"The {name} code has as many columns as its classes ask for; leave n_columns out."

@@ -30,7 +30,14 @@ from ecoc._typing import Floats, Ints
 from ecoc.design.programs.rows import largest_total
 from ecoc.errors import InvalidInputError
 
-__all__ = ["DIRECTIONS", "SIMILARITIES", "ClassSimilarity", "class_similarity", "target_distances"]
+__all__ = [
+    "DIRECTIONS",
+    "SIMILARITIES",
+    "ClassSimilarity",
+    "class_kernel",
+    "class_similarity",
+    "target_distances",
+]
 
 
 SIMILARITIES = ("centroids", "kernel", "confusion")
@@ -248,9 +255,41 @@ def _from_centroids(features: Any, codes: Ints) -> Floats:
     return _nearness(squareform(pdist(_means(features * _scale(features), codes))))
 
 
-def _from_kernel(
-    features: Any, codes: Ints, max_samples: int, generator: np.random.Generator
+def class_kernel(
+    X: Any,  # noqa: N803  # the name that scikit-learn has for it
+    y: Any,
+    *,
+    max_samples: int = 2000,
+    random_state: RandomState = None,
 ) -> Floats:
+    """The mean Gaussian kernel of a sample of one class and one of another, for all pairs.
+
+    The features, the width of the kernel and the parameters are those of
+    :func:`class_similarity` with ``method="kernel"``; a class may have a single sample. On the
+    diagonal a sample is paired with itself, too.
+
+    Returns
+    -------
+    array of shape (n_classes, n_classes)
+        In the order of the sorted classes.
+
+    Examples
+    --------
+    >>> class_kernel([[0.0], [1.0], [9.0]], ["ant", "ant", "bee"]).round(2)
+    array([[1.  , 0.57],
+           [0.57, 1.  ]])
+    """
+    features = _as_features(X)
+    _, codes = _as_codes(y, features.shape[0])
+    check_int("max_samples", max_samples, minimum=2)
+    generator = check_random_state(0 if random_state is None else random_state)
+    return _kernel_means(features, codes, max_samples, generator)[0]
+
+
+def _kernel_means(
+    features: Any, codes: Ints, max_samples: int, generator: np.random.Generator
+) -> tuple[Floats, Ints]:
+    """The mean kernel of each pair of classes, and of how many samples of each class."""
     from sklearn.metrics.pairwise import euclidean_distances
 
     scale = _scale(features)
@@ -269,8 +308,13 @@ def _from_kernel(
     # Where most samples are equal the median is 0 and says nothing.
     width = float(np.median(pairs)) or float(pairs.mean()) or 1.0
     kernel = np.exp(squares / (-2 * width))
-    products = _means(_means(kernel, codes).T, codes)
-    sizes = np.bincount(codes)
+    return _means(_means(kernel, codes).T, codes), np.bincount(codes)
+
+
+def _from_kernel(
+    features: Any, codes: Ints, max_samples: int, generator: np.random.Generator
+) -> Floats:
+    products, sizes = _kernel_means(features, codes, max_samples, generator)
     within = (sizes * products.diagonal() - 1) / (sizes - 1)
     discrepancies = within[:, None] + within - 2 * products
     np.fill_diagonal(discrepancies, 0)

@@ -20,6 +20,7 @@ from ecoc.codes.standard import most_balanced_columns
 from ecoc.codes.validation import check_symbols, normalised_columns
 from ecoc.design import Design, design_codebook
 from ecoc.errors import InvalidInputError
+from ecoc.multiclass.adaptive import DATA_CODES, make_data_code
 
 __all__ = [
     "CODEBOOKS",
@@ -31,7 +32,7 @@ __all__ = [
     "is_name",
 ]
 
-CODEBOOKS = ("auto", "optimal", "similarity", *STANDARD_CODES)
+CODEBOOKS = ("auto", "optimal", "similarity", *DATA_CODES, *STANDARD_CODES)
 """The names that a codebook can be asked for by."""
 
 MAX_PAIRWISE_CLASSES = 40
@@ -127,6 +128,7 @@ def choose_codebook(
     max_classes: int | None = None,
     random_state: RandomState = None,
     data: tuple[Any, npt.NDArray[np.intp]] | None = None,
+    decoding: object = "auto",
     verbose: int = 0,
 ) -> Choice:
     """Find the codebook that is meant.
@@ -138,7 +140,7 @@ def choose_codebook(
     classes : array of shape (n_classes,)
         The labels of the training data, sorted.
     estimator : object
-        The learner, for ``"auto"``.
+        The learner, for ``"auto"`` and ``"ecoc-one"``.
     n_columns : int, optional
         The number of columns, for codes that come in several lengths.
     n_symbols : int or "auto", optional
@@ -152,7 +154,10 @@ def choose_codebook(
     random_state : int, Generator or None
         The seed, for codes that need randomness.
     data : tuple of X and targets, optional
-        The training data, for ``"similarity"``.
+        The training data, for ``"similarity"`` and the codes of
+        :data:`ecoc.multiclass.adaptive.DATA_CODES`.
+    decoding : str, Decoder or callable, default="auto"
+        The decoder, for ``"ecoc-one"``.
     verbose : int, default=0
         Tell where a design stands while it is made.
 
@@ -198,6 +203,7 @@ def choose_codebook(
             n_columns=n_columns,
             seed=check_seed(random_state),
             data=data,
+            decoding=decoding,
             verbose=verbose,
         )
     else:
@@ -398,6 +404,7 @@ def _named(
     n_columns: int | None,
     seed: int | None,
     data: tuple[Any, npt.NDArray[np.intp]] | None,
+    decoding: object,
     verbose: int,
 ) -> Choice:
     if k == 2:
@@ -415,7 +422,20 @@ def _named(
         code, verdict = _optimal(k, _length(k, n_columns), seed, verbose=verbose)
         return Choice(code, f"optimal code, {reason}; {verdict}")
     if name == "similarity":
-        return _similarity(k, _length(k, n_columns), seed, data, verbose)
+        return _similarity(k, _length(k, n_columns), seed, _needed(name, data), verbose)
+    if name in DATA_CODES:
+        _check_learner(name, estimator)
+        features, targets = _needed(name, data)
+        code = make_data_code(
+            name,
+            features,
+            targets,
+            estimator=estimator,
+            n_columns=n_columns,
+            decoding=decoding,
+            random_state=seed,
+        )
+        return Choice(code.relabel(None), f"{name} code for the training data, {reason}")
     length = None
     if name == "dense-random" or (name == "sparse-random" and n_columns is not None):
         length = _length(k, n_columns)
@@ -549,16 +569,11 @@ def _similarity(
     k: int,
     n_columns: int,
     seed: int | None,
-    data: tuple[Any, npt.NDArray[np.intp]] | None,
+    data: tuple[Any, npt.NDArray[np.intp]],
     verbose: int,
 ) -> Choice:
     from ecoc.design import assign_codewords, class_similarity, target_distances
 
-    if data is None:
-        raise InvalidInputError(
-            "codebook='similarity' looks at all the training data, so partial_fit cannot use it. "
-            "Make the codebook first, or use another name."
-        )
     similarity = class_similarity(*data, random_state=seed)
     if k > _MAX_TARGET_CLASSES:
         code, _ = _optimal(k, n_columns, seed, verbose=verbose)
@@ -577,6 +592,27 @@ def _similarity(
         _codebook_of(design).relabel(None),
         f"code for target distances from class centroids, asked for by name; {design.verdict}",
     )
+
+
+def _needed(
+    name: str, data: tuple[Any, npt.NDArray[np.intp]] | None
+) -> tuple[Any, npt.NDArray[np.intp]]:
+    """The training data, for a code that cannot do without them."""
+    if data is None:
+        raise InvalidInputError(
+            f"codebook={name!r} looks at all the training data, so partial_fit cannot use it. "
+            "Make the codebook first, or use another name."
+        )
+    return data
+
+
+def _check_learner(name: str, estimator: object) -> None:
+    """Refuse to train single columns by a model that has a codebook itself, such as networks."""
+    if name == "ecoc-one" and hasattr(estimator, "codebook"):
+        raise InvalidInputError(
+            f"codebook='ecoc-one' trains columns one by one, which {type(estimator).__name__} does "
+            "not do. Make the code with ecoc.multiclass.ecoc_one and another learner, and give it."
+        )
 
 
 # -------------------------------------------------------------- given as such

@@ -52,6 +52,7 @@ from ecoc.multiclass.decoders.learned import Learned, softmax
 from ecoc.multiclass.decoders.names import decodes_symbols, make_decoder
 from ecoc.multiclass.decoders.probabilities import (
     Coupling,
+    LogLikelihood,
     Soft,
     normalise_rows,
     settle_ties,
@@ -144,12 +145,20 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         - ``"similarity"``: a code whose row distances follow target distances from the
           training data, similar classes on near codewords; beyond 12 classes the optimal
           code, its codewords assigned by similarity.
-        - ``"one-vs-rest"``, ``"one-vs-one"``, ``"dense-random"``, ``"sparse-random"``,
-          ``"balanced-random"``, ``"digits"``, ``"exhaustive"``.
+        - ``"decoc"``, ``"forest-ecoc"``, ``"ecoc-one"``, ``"minimal"``: published codes that
+          are made for the training data, see :func:`ecoc.multiclass.decoc`,
+          :func:`ecoc.multiclass.forest_ecoc`, :func:`ecoc.multiclass.ecoc_one` and
+          :func:`ecoc.multiclass.minimal_code`.
+        - a standard code: ``"one-vs-rest"``, ``"one-vs-one"``, ``"dense-random"``,
+          ``"sparse-random"``, ``"balanced-random"``, ``"digits"``, ``"exhaustive"``,
+          ``"ternary-complete"``, or, for classes whose sorted order means something,
+          ``"ordinal"``, ``"one-vs-followers"``, ``"one-vs-previous"``.
     n_columns : int, optional
-        The length of an optimal, similarity or random code: 2k for k classes by default,
-        and never more than there are different columns. Other codes have a length of their
-        own. Where the length is not the one asked for, a warning and `codebook_reason_` say so.
+        The length of an optimal, similarity or random code: 2k for k classes by default
+        (``"sparse-random"``: ceil(15 log2 k)), and never more than there are different columns;
+        the most columns of ``"ecoc-one"``, and about those of ``"forest-ecoc"``, which is three
+        trees by default. Other codes have a length of their own. Where the length is not the one
+        asked for, a warning and `codebook_reason_` say so.
     decoding : str, Decoder or callable, default="auto"
         How column scores become a class: a name of :data:`ecoc.multiclass.decoders.DECODERS`, a
         decoder, or a function of scores (n_samples x n_columns) and codebook matrix that
@@ -571,6 +580,7 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
                 max_classes=self.max_classes,
                 random_state=self._seed_,
                 data=data,
+                decoding=self.decoding,
                 verbose=self.verbose,
             )
         if warm:
@@ -724,6 +734,37 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         scores = self._decision_scores(X, missing_columns)
         rows = self._class_scores(scores, X, missing_columns).argmax(axis=1)
         return hamming_margin(scores, self.codebook_.matrix, rows)
+
+    def outlier_score(
+        self,
+        X: Any,
+        missing_columns: Sequence[int] | None = None,
+    ) -> Floats:
+        """How badly the columns fit the codeword that they fit best: large for foreign samples.
+
+        The parameters are those of :meth:`predict`. The score is the least loss to a codeword:
+        minus the mean logarithm, over the columns, of the probability of its sides. Columns
+        that agree on a codeword score about 0, columns that know nothing log 2.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = ECOCClassifier(LogisticRegression(), codebook="one-vs-one").fit(X, y)
+        >>> own, foreign = model.outlier_score(X), model.outlier_score(X.mean() - X)
+        >>> bool(own.mean() < foreign.mean())
+        True
+        """
+        scores = self._decision_scores(X, missing_columns)
+        # Without probabilities of its own a column is believed by the logistic function.
+        likelihood = LogLikelihood(self._score_method() == "decision_function")
+        best: Floats = likelihood(scores, self.codebook_.matrix).max(axis=1)
+        return -best / self.codebook_.n_columns
 
     def column_scores(
         self,

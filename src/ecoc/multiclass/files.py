@@ -229,6 +229,7 @@ _OWN_TYPES = (
 )
 _OWN_NAMES = (
     "ecoc.multiclass.joint.kernel_ridge.KernelRidgeColumns",
+    "ecoc.multiclass.subclasses.SubclassECOCClassifier",
     "ecoc.tables.features.Feature",
     "ecoc.tables.model.TableModel",
 )
@@ -257,8 +258,8 @@ def save_model(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[st
 
     Parameters
     ----------
-    model : ECOCClassifier, Pipeline or TableModel
-        A fitted classifier, a pipeline that ends in one, or a model of a table.
+    model : ECOCClassifier, SubclassECOCClassifier, Pipeline or TableModel
+        A fitted classifier, a pipeline that ends in an ECOCClassifier, or a model of a table.
     path : str or path
         The file; its name must end in ``.skops``.
     trusted : sequence of str
@@ -319,7 +320,7 @@ def load_model(path: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> 
 
     Returns
     -------
-    ECOCClassifier, Pipeline or TableModel
+    ECOCClassifier, SubclassECOCClassifier, Pipeline or TableModel
         What was saved.
 
     Raises
@@ -415,8 +416,8 @@ def _classifier(model: Any) -> ECOCClassifier:
     inner = inner[-1] if isinstance(inner, Pipeline) else inner
     if not isinstance(inner, ECOCClassifier):
         raise InvalidInputError(
-            f"A model must be an ECOCClassifier, a pipeline that ends in one, or a TableModel, "
-            f"not {type(inner).__name__}."
+            f"A model must be an ECOCClassifier, a SubclassECOCClassifier, a pipeline that ends in "
+            f"an ECOCClassifier, or a TableModel, not {type(inner).__name__}."
         )
     check_is_fitted(inner, "decoder_")
     return inner
