@@ -1,5 +1,5 @@
 # Two commands: `make demo` shows what ecoc does, `make test` tests it; both set up .venv by
-# themselves. CI also builds what is handed out: `make package docs`.
+# themselves. CI also builds what is handed out, `make package docs`, and runs `make test-slow`.
 
 PYTHON ?= python3
 VENV := .venv
@@ -9,18 +9,22 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 QUIETLY := 2>$(VENV)/pip.log || { cat $(VENV)/pip.log >&2; exit 1; }
 DEMO := demo
 
-.PHONY: demo test lint kernels package docs clean
+.PHONY: demo test test-slow lint types package docs clean
 
 demo: $(VENV)/.core
 	@mkdir -p $(DEMO)
 	@sh tools/demo.sh $(BIN)/ecoc $(DEMO)
 
 # What one process has compiled the others find, modules as well: some environments forbid that.
-test: export PYTHONDONTWRITEBYTECODE =
-test: export OMP_NUM_THREADS = 1
+test test-slow: export PYTHONDONTWRITEBYTECODE =
+test test-slow: export OMP_NUM_THREADS = 1
 test: $(VENV)/.dev
-	@$(MAKE) --no-print-directory --jobs 2 lint kernels
-	@$(BIN)/python -m pytest -n auto --dist worksteal
+	@$(MAKE) --no-print-directory --jobs 2 types $(KERNELS) lint
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
+
+# What is left out there: every benchmark, on its smallest setting.
+test-slow: $(VENV)/.dev
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m slow tests/test_benchmarks.py
 
 package: $(VENV)/.dev
 	@mkdir -p build && rm -rf build/dist
@@ -37,11 +41,16 @@ lint: $(VENV)/.dev
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/codespell
-	@$(BIN)/mypy
 	@$(BIN)/lint-imports >build/imports.log || { cat build/imports.log >&2; exit 1; }
 
-kernels: $(VENV)/.dev
-	@$(BIN)/python tools/compile_kernels.py
+types: $(VENV)/.dev
+	@$(BIN)/mypy
+
+# In parts, so that no core waits: they take nearly as long as all of mypy.
+KERNELS := $(addprefix kernels-,design graphs constructions others)
+.PHONY: $(KERNELS)
+$(KERNELS): kernels-%: $(VENV)/.dev
+	@$(BIN)/python tools/compile_kernels.py $*
 
 $(VENV)/bin/python:
 	@echo "setting up $(VENV) (once)" >&2

@@ -27,8 +27,9 @@ import itertools
 import time
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from scipy import stats
@@ -45,6 +46,8 @@ from sklearn.tree import DecisionTreeClassifier
 from _study import Records, Split, code, corrected_t_test, print_table, splits
 from ecoc.codes import Codebook
 from ecoc.datasets import load_dataset, make_toy
+from ecoc.design import design_codebook
+from ecoc.errors import InfeasibleError
 from ecoc.multiclass import ECOCClassifier, KernelRidgeColumns
 from fault_tolerance import Trained, mean_over_draws
 from which_symbols import code as designed_code
@@ -91,14 +94,42 @@ class Method:
     decoding: str = "auto"
     same_tuning_as: str = ""
     n_symbols: int | str = 2
+    wide: bool = False
 
     def codebook(self, base: BaseEstimator, split: Split) -> Codebook:
         """The code, of `times` columns for each class where its length is free."""
+        if self.code == "ternary":
+            labels = np.unique(split.y)
+            return ternary_code(len(labels), self.times, wide=self.wide).relabel(map(str, labels))
         own = self.code in OWN_LENGTH
         length = None if own else self.times * len(np.unique(split.y))
         if self.n_symbols != 2 and length is not None:
             return code_of_symbols(split, base, length)
         return code(self.code, split, base, length, seed=split.number)
+
+
+@cache
+def ternary_code(k: int, percent: int, *, wide: bool) -> Codebook:
+    """The best ternary code at a share of the cost of one-vs-one, or at the least that there is.
+
+    Of the supports that pay for setting every pair apart it takes the smallest, whose columns are
+    the easiest; a wide one uses at least half of the classes.
+    """
+    least = -(-k // 2) if wide else 2
+    for share in range(percent, 201, 5):
+        for support in range(least, k + 1):
+            with suppress(InfeasibleError):
+                design = design_codebook(
+                    k,
+                    alphabet="ternary",
+                    budget=share * k * (k - 1) / 100,
+                    max_support=support,
+                    effort=0.1,
+                    random_state=0,
+                )
+                if design.codebook is not None:
+                    return design.codebook
+    raise SystemExit(f"no ternary code of {k} classes")
 
 
 def coded(base: BaseEstimator, split: Split, method: Method) -> BaseEstimator:
@@ -166,6 +197,12 @@ METHODS = {
     "decoc": Method(coded, "decoc"),
     "forest-ecoc": Method(coded, "forest-ecoc"),
     "ecoc-one": Method(coded, "ecoc-one"),
+    "ternary-10": Method(coded, "ternary", times=10),
+    "ternary-25": Method(coded, "ternary", times=25),
+    "ternary-50": Method(coded, "ternary", times=50),
+    "ternary-100": Method(coded, "ternary", times=100),
+    "ternary-wide-50": Method(coded, "ternary", times=50, wide=True),
+    "ternary-wide-100": Method(coded, "ternary", times=100, wide=True),
     "output-code": Method(output_code),
     "plain": Method(plain),
     "forest": Method(forest, times=0),
@@ -181,11 +218,12 @@ METHODS = {
 }
 CODES = ("optimal", "optimal-6k", "dense-random", "one-vs-one", "one-vs-rest")
 PUBLISHED = ("decoc", "forest-ecoc", "ecoc-one", "sparse-random")
-LINEAR = ("optimal", "one-vs-one", "one-vs-rest", *PUBLISHED)
+TERNARY = tuple(f"ternary-{kind}" for kind in ("10", "25", "50", "100", "wide-50", "wide-100"))
+LINEAR = ("optimal", "one-vs-one", "one-vs-rest", *PUBLISHED, *TERNARY)
 LEARNERS = {
     "svm": Learner(
         SVC(cache_size=500),
-        (*CODES, "similarity", *PUBLISHED, "plain", "output-code"),
+        (*CODES, "similarity", *PUBLISHED, *TERNARY, "plain", "output-code"),
         PENALTIES,
         GAMMAS,
     ),
@@ -194,13 +232,19 @@ LEARNERS = {
         (
             *CODES,
             *PUBLISHED,
+            *TERNARY,
             *("symbols", "symbols-6k", "plain", "output-code"),
             *("forest", "forest-2k", "optimal-100-trees", "symbols-100-trees"),
         ),
     ),
     "logistic": Learner(
         LogisticRegression(max_iter=1000),
-        (*CODES, *PUBLISHED, "plain", "output-code", "optimal-learned", "one-vs-one-learned"),
+        (
+            *CODES,
+            *PUBLISHED,
+            *TERNARY,
+            *("plain", "output-code", "optimal-learned", "one-vs-one-learned"),
+        ),
         PENALTIES,
     ),
     "linear-svm": Learner(LinearSVC(), LINEAR, PENALTIES),

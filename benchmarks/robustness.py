@@ -8,7 +8,9 @@
 Sections: ``table`` (the paper's protocol and the strong one, for every codebook and for the
 twin that is trained end to end), ``masked`` (the last layer times 50: the warning must come,
 and the strong accuracy must hardly change), ``ibp`` (certified accuracies of a code and of an
-ordinary network, at equal epochs and at equal compute).
+ordinary network, at equal epochs and at equal compute), ``outliers`` (how well foreign inputs are
+told from digits, by the least loss to a codeword and by what an ordinary network and five of them
+say).
 
 An accuracy under attack is an upper bound on what is left. Trained networks are kept in the
 folder of ``--keep``, so that a section can be run again without training.
@@ -27,6 +29,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.special import logsumexp
+from sklearn.metrics import roc_auc_score
 
 from ecoc.codes import dense_random, one_vs_one, one_vs_rest, sparse_random
 from ecoc.datasets import load_dataset
@@ -122,6 +126,11 @@ def attacked(
     )
 
 
+def percent(share: float | None, width: int = 13) -> str:
+    """A share for a table; None is one that is withheld."""
+    return f"{'-':>{width}}" if share is None else f"{100 * share:{width}.1f}"
+
+
 def table(data: Data, options: argparse.Namespace) -> None:
     """Clean, paper's protocol and strong protocol for every model, decoded by equation 20."""
     epsilons = (0.1,) if options.smoke else EPSILONS
@@ -135,7 +144,7 @@ def table(data: Data, options: argparse.Namespace) -> None:
         result = attacked(model, data, options, (*epsilons, 1.0))
         clean = model.score(data.test, data.y_test)
         for protocol, values in (("paper", result.paper), ("strong", result.attacked)):
-            cells = "".join(f"{100 * value:7.1f}" for value in values)
+            cells = "".join(percent(value, 7) for value in values)
             head = f"{name:16}{100 * clean:6.1f}%" if protocol == "paper" else " " * 23
             print(f"{head}  {protocol:9}{cells}", flush=True)
         for warning in result.warnings:
@@ -171,7 +180,7 @@ def masked(data: Data, options: argparse.Namespace) -> None:
         network.set_params(decoding=decoding)
         result = attacked(network, data, options, epsilons)
         pairs = zip(result.paper, result.attacked, strict=True)
-        print(f"{label:32}" + "".join(f"{100 * p:13.1f}{100 * s:13.1f}" for p, s in pairs))
+        print(f"{label:32}" + "".join(percent(p) + percent(s) for p, s in pairs))
         for warning in result.warnings:
             print(f"    warning: {warning}", flush=True)
 
@@ -240,17 +249,81 @@ def certified_rows(
                 model.set_params(decoding=decoding)
             # Raises if an attack breaks what was proved to stand.
             accuracies += attacked(model, data, options, CERTIFIED, found.radii).attacked
-        cells = "".join(f"{100 * value:13.1f}" for value in accuracies)
+        cells = "".join(percent(value) for value in accuracies)
         clean = 100 * (found.clean_accuracy or 0)
         print(f"{f'{name}, {decoding}':34}{seconds:9.1f}{clean:8.1f}{cells}", flush=True)
     return seconds
+
+
+def outliers(data: Data, options: argparse.Namespace) -> None:
+    """AUROC of digits against foreign inputs, the mean over seeds and its standard deviation."""
+    kinds = foreign(data, options)
+    found: dict[str, list[list[float]]] = {}
+    for seed in range(1 if options.smoke else options.seeds):
+        for name, score in alarms(data, options, seed).items():
+            own = score(data.test)
+            labels = [np.repeat([0, 1], [len(own), len(inputs)]) for inputs in kinds.values()]
+            values = [np.concatenate([own, score(inputs)]) for inputs in kinds.values()]
+            areas = [roc_auc_score(*pair) for pair in zip(labels, values, strict=True)]
+            found.setdefault(name, []).append(areas)
+    print(f"AUROC against {len(data.test)} test samples; {len(data.train)} training samples")
+    print(f"{'':28}" + "".join(f"{kind:>16}" for kind in kinds) + f"{'mean':>8}")
+    for name, rows in found.items():
+        means, spreads = np.mean(rows, axis=0), np.std(rows, axis=0)
+        cells = [f"{m:.3f} +- {s:.3f}" for m, s in zip(means, spreads, strict=True)]
+        print(f"{name:28}" + "".join(f"{cell:>16}" for cell in cells) + f"{means.mean():8.3f}")
+
+
+def foreign(data: Data, options: argparse.Namespace) -> dict[str, np.ndarray]:
+    """Inputs of the shape of digits that are none, between 0 and 1."""
+    generator = np.random.default_rng(0)
+    flat = data.test.reshape(len(data.test), -1)
+    kinds = {
+        "inverted": 1 - data.test,
+        "uniform noise": generator.random(data.test.shape, dtype=np.float32),
+        "shuffled pixels": generator.permuted(flat, axis=1).reshape(data.test.shape),
+        "two digits": (data.test + np.roll(data.test, 1, axis=0)) / 2,
+    }
+    if not options.smoke:
+        images = load_dataset("cifar10", data=options.data).images[: len(data.test)]
+        grey = images.reshape(-1, 32, 32, 3).mean(axis=3)[:, None, 2:30, 2:30]
+        kinds = {"grey CIFAR": (grey / 255).astype(np.float32), **kinds}
+    return kinds
+
+
+def alarms(
+    data: Data, options: argparse.Namespace, seed: int
+) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
+    """Scores that should be large for foreign inputs, of networks trained from one seed."""
+    settings = {
+        "architecture": "mlp" if options.smoke else "small-cnn",
+        "epochs": 1 if options.smoke else options.epochs,
+    }
+    design = design_codebook(10, 20, min_column_distance=3, random_state=0)
+    shared = ECOCNetworkClassifier(design, shared_trunk=True, random_state=seed, **settings)
+    plain = [
+        NetworkClassifier(random_state=1000 * member + seed, **settings)
+        for member in range(2 if options.smoke else 5)
+    ]
+    for model in (shared, *plain):
+        model.fit(data.train, data.y_train)
+    first = plain[0]
+    return {
+        "code, least loss": shared.outlier_score,
+        "ordinary, softmax": first.outlier_score,
+        "ordinary, largest logit": lambda x: -first.decision_function(x).max(axis=1),
+        "ordinary, energy": lambda x: -logsumexp(first.decision_function(x), axis=1),
+        "five ordinary, softmax": lambda x: (
+            -np.mean([each.predict_proba(x) for each in plain], axis=0).max(axis=1)
+        ),
+    }
 
 
 def _n_certified(options: argparse.Namespace) -> int:
     return 4 if options.smoke else options.certified
 
 
-SECTIONS = {"table": table, "masked": masked, "ibp": ibp}
+SECTIONS = {"table": table, "masked": masked, "ibp": ibp, "outliers": outliers}
 
 
 def main() -> None:
@@ -265,6 +338,7 @@ def main() -> None:
     parser.add_argument("--certified", type=int, default=1000, help="samples of section ibp")
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--ibp-epochs", type=int, default=30)
+    parser.add_argument("--seeds", type=int, default=3, help="of section outliers")
     parser.add_argument("--jobs", type=int)
     parser.add_argument("--keep", help="folder for trained networks")
     parser.add_argument("--smoke", action="store_true")

@@ -1,6 +1,7 @@
 """Predictions from workers that die, lag behind or lie, and a simulation of more of them.
 
-    python benchmarks/serving.py            # about 6 minutes on two idle cores
+    python benchmarks/serving.py            # about 40 minutes, most of them of kills
+    python benchmarks/serving.py --kills-only --repetitions 12
     python benchmarks/serving.py --simulation-only
     python benchmarks/serving.py --smoke    # seconds, workers in this process, no kill
 
@@ -21,6 +22,14 @@ is the same server without a deadline, which places the columns of a lost worker
 scikit-learn on every worker: each batch goes to several of them, the first answer counts; equal
 work is measured, not counted.
 
+A kill touches a few batches of a thousand, and whatever else the machine does touches others: the
+kills are repeated, another worker each time, and so are those of the server that waits, in turns.
+What waiting costs depends on how large the columns are that have to be placed anew, so there are
+two kinds: the SVMs, and forests of ten extra trees that were grown on 100,000 rows (of
+make_classification; the usual hundred trees would be ten times as large). Here a batch comes every
+100 ms, whatever became of those before, and the deadline is three times the median: a stream that
+keeps all cores busy says little about single batches.
+
 The simulation draws the latencies of every worker for a million requests from two published
 tails, with codes of one column for each worker (two for ten workers) whose answers are wrong in
 10 % of the cases; of each size the first 50,000 requests are decoded.
@@ -31,6 +40,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -44,7 +54,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_digits, make_classification
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
@@ -56,6 +67,9 @@ from ecoc.serving import ColumnServer
 from ecoc.serving.cluster import ColumnHost, DaskWorkers
 
 N_WORKERS, N_CALLERS, BATCH_ROWS = 4, 4, 10
+N_PACED_CALLERS = 32
+PACE = 0.1
+"""Seconds between the batches of a stream that has a pace."""
 LATE_SHARE = 0.2
 KILL_AT, LIE_AT = 0.3, 0.1
 FAULTS = ("none", "killed", "stragglers", "wrong")
@@ -122,10 +136,10 @@ class FaultyServer(ColumnServer):
         self.faults, self._restart = faults, restart
         super().__init__(model, client)
 
-    def _settle(self) -> None:
+    def _settle(self, left: str | None = None) -> None:
         # Columns stay where they were until there is a worker in the place of the lost one.
         if not self._restart or len(self._workers.names()) == N_WORKERS:
-            super()._settle()
+            super()._settle(left)
 
     def _connect(self, client: Any, n_workers: int) -> FaultyWorkers:
         workers = FaultyWorkers(client, self._classifier, self._settle, n_workers=n_workers)
@@ -161,8 +175,8 @@ class ReplicatedServer:
         for name in self._names:
             self._workers.hold(name, {0: learner}).result()
 
-    def _settle(self) -> None:
-        present = set(self._workers.names())
+    def _settle(self, left: str | None = None) -> None:
+        present = set(self._workers.names()) - {left}
         with self._lock:
             self._names = [name for name in self._names if name in present]
 
@@ -286,8 +300,14 @@ def stream(
     data: tuple[np.ndarray, np.ndarray],
     deadline: float | None,
     events: dict[int, Callable[[], None]],
+    *,
+    pace: float,
 ) -> Run:
-    """Send batches from several threads, and see what comes back."""
+    """Send batches from several threads, and see what comes back.
+
+    Without a pace, in seconds, every caller sends the next batch when it has its answer. With one
+    a batch is due then, whatever became of those before it, and its time counts from then on.
+    """
     X, y = data  # noqa: N806
     numbers = iter(range(len(batches)))
     lock = threading.Lock()
@@ -301,13 +321,16 @@ def stream(
                 return
             if number in events:
                 threading.Thread(target=events[number]).start()
-            began = time.perf_counter()
+            due = time.perf_counter()
+            if pace:
+                due = began + number * pace
+                time.sleep(max(0.0, due - time.perf_counter()))
             try:
                 labels = server.labels(X[batches[number]], deadline)
                 right[number] = int((labels == y[batches[number]]).sum())
             except Exception as error:  # noqa: BLE001  # whatever a caller would see is counted
                 lost.append(repr(error))
-            seconds[number] = time.perf_counter() - began
+            seconds[number] = time.perf_counter() - due
             if not reported and isinstance(server, ColumnServer) and server.status().distrusted:
                 reported.append(number)
 
@@ -315,7 +338,7 @@ def stream(
     for number in range(min(20, len(batches))):
         server.labels(X[batches[number]], None)
     began = time.perf_counter()
-    callers = [threading.Thread(target=work) for _ in range(N_CALLERS)]
+    callers = [threading.Thread(target=work) for _ in range(N_PACED_CALLERS if pace else N_CALLERS)]
     for caller in callers:
         caller.start()
     for caller in callers:
@@ -340,6 +363,7 @@ class Bench:
     batches: list[np.ndarray]
     data: tuple[np.ndarray, np.ndarray]
     deadline: float = 0.1
+    pace: float = 0.0
     kills: bool = True
 
     def run(
@@ -377,7 +401,8 @@ class Bench:
             start = int(LIE_AT * len(self.batches))
             events[start] = lambda: setattr(faults, "liar", names[victim])
         try:
-            return stream(server, self.batches, self.data, None if wait else self.deadline, events)
+            deadline = None if wait else self.deadline
+            return stream(server, self.batches, self.data, deadline, events, pace=self.pace)
         finally:
             if fault in SIGNALS and self.kills:
                 self.cluster.end(pids[names[victim]])
@@ -432,50 +457,59 @@ def measured_work(model: Any, learner: Any, X: np.ndarray) -> int:  # noqa: N803
     return round(coded / best(lambda: learner.predict(X)))
 
 
-def measure(n_batches: int, *, smoke: bool) -> None:
+def measure(n_batches: int, repetitions: int, *, smoke: bool, kills_only: bool) -> None:
     """Run all streams and print what came of them."""
     X, y = load_digits(return_X_y=True)  # noqa: N806
     train, test, y_train, y_test = train_test_split(
         X / 16, y, test_size=0.5, random_state=0, stratify=y
     )
+
+    def fitted(learner: Any, code: Codebook | str) -> ECOCClassifier:
+        return ECOCClassifier(learner, code, random_state=0).fit(train, y_train)
+
     svm = SVC(C=10, gamma=0.05)
-    codes: dict[str, Codebook | str] = {"random, 2k columns": "dense-random"}
-    if not smoke:
-        codes = {
-            "optimal, 2k columns": design_codebook(10, 20, random_state=0, time_limit=10).codebook,
-            "optimal, 4k columns": design_codebook(10, 40, random_state=0, time_limit=10).codebook,
-            "one-vs-one": "one-vs-one",
-            "one-vs-rest": "one-vs-rest",
-        }
-    models = {
-        name: ECOCClassifier(svm, code, random_state=0).fit(train, y_train)
-        for name, code in codes.items()
-    }
-    plain = SVC(C=10, gamma=0.05).fit(train, y_train)
+    if smoke:
+        models = {"random, 2k columns": fitted(svm, "dense-random")}
+    else:
+        optimal = design_codebook(10, 20, random_state=0, time_limit=10).codebook
+        models = {"optimal, 2k columns": fitted(svm, optimal)}
+    if not smoke and not kills_only:
+        longer = design_codebook(10, 40, random_state=0, time_limit=10).codebook
+        models["optimal, 4k columns"] = fitted(svm, longer)
+        models |= {name: fitted(svm, name) for name in ("one-vs-one", "one-vs-rest")}
     rng = np.random.default_rng(0)
     batches = list(rng.integers(len(test), size=(n_batches, BATCH_ROWS)))
-    first = next(iter(models))
-    work = measured_work(models[first], plain, test[:BATCH_ROWS])
-    copies = min(max(work, 2), N_WORKERS)
     cluster = Cluster(processes=not smoke)
     try:
         bench = Bench(cluster, batches, (test, y_test), kills=not smoke)
-        sound = bench.run(models[first], "none")
-        bench.deadline = max(0.1, 5 * sound.quantile(0.5) / 1000)
         print(
             f"{n_batches:,} batches of {BATCH_ROWS} rows, {N_WORKERS} workers, {N_CALLERS} "
-            f"callers; the deadline is {1000 * bench.deadline:.0f} ms. A batch of the "
-            f"{first} is the work of {work} plain models; the plain one is asked {copies} times. "
-            f"Load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."
+            f"callers. Load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."
         )
-        streams(bench, models, sound, plain, copies)
+        if not kills_only:
+            plain = SVC(C=10, gamma=0.05).fit(train, y_train)
+            streams(bench, models, plain)
+        if not smoke:
+            small = models["optimal, 2k columns"]
+            large, data = forests(small.codebook_)
+            rows = list(rng.integers(len(data[0]), size=(n_batches, BATCH_ROWS)))
+            kills("forests", large, Bench(cluster, rows, data), repetitions)
+            kills("SVMs", small, bench, repetitions)
     finally:
         cluster.close()
 
 
-def streams(bench: Bench, models: dict[str, Any], sound: Run, plain: Any, copies: int) -> None:
+def streams(bench: Bench, models: dict[str, Any], plain: Any) -> None:
     """Every model under every fault, and the first without a deadline."""
     first = next(iter(models))
+    sound = bench.run(models[first], "none")
+    bench.deadline = max(0.1, 5 * sound.quantile(0.5) / 1000)
+    work = measured_work(models[first], plain, bench.data[0][:BATCH_ROWS])
+    copies = min(max(work, 2), N_WORKERS)
+    print(
+        f"The deadline is {1000 * bench.deadline:.0f} ms. A batch of the {first} is the work of "
+        f"{work} plain models; the plain one is asked {copies} times."
+    )
     runs = {(first, "none"): sound}
     table(HEADER, [])
     for name, model in models.items():
@@ -489,29 +523,22 @@ def streams(bench: Bench, models: dict[str, Any], sound: Run, plain: Any, copies
     for fault in ("none", "killed", "frozen", "stragglers"):
         runs[waiting, fault] = bench.run(models[first], fault, wait=True)
         print_row(line(waiting, fault, runs[waiting, fault]))
-    restarted = bench.run(models[first], "killed", wait=True, restart=True)
-    print_row(line(f"{first}, waiting for a restart", "killed", restarted))
     for fault in FAULTS:
         name = f"plain, {copies} copies"
         print_row(line(name, fault, bench.run(plain, fault, copies=copies)))
-    others = [bench.run(models[first], "killed", victim=n) for n in range(1, N_WORKERS)]
-    checks = [
-        (f"worker {n} killed", run, [restarted, runs[waiting, "killed"]])
-        for n, run in enumerate([runs[first, "killed"], *others])
-    ]
-    for fault, text in (("frozen", "worker 0 frozen"), ("stragglers", "20 % late")):
-        checks.append((text, runs[first, fault], [runs[waiting, fault]]))
-    print(f"\n{first}:")
+    print(f"\n{first}, against waiting for all:")
     table(
-        ["fault", "lost", "accuracy", "gap", "gap, waiting (for a restart, for all)", "ratio"],
+        ["fault", "lost", "accuracy", "gap", "gap, waiting", "ratio"],
         [
             [
                 *(text, str(run.lost), f"{run.accuracy - sound.accuracy:+.2f} points"),
-                f"{run.gap:.0f} ms",
-                ", ".join(f"{other.gap:,.0f} ms" for other in against),
-                ", ".join(f"{other.gap / max(run.gap, 1e-3):.1f}" for other in against),
+                *(f"{run.gap:.0f} ms", f"{other.gap:,.0f} ms"),
+                f"{other.gap / max(run.gap, 1e-3):.1f}",
             ]
-            for text, run, against in checks
+            for text, run, other in (
+                ("worker 0 frozen", runs[first, "frozen"], runs[waiting, "frozen"]),
+                ("20 % late", runs[first, "stragglers"], runs[waiting, "stragglers"]),
+            )
         ],
     )
     liars = []
@@ -523,6 +550,68 @@ def streams(bench: Bench, models: dict[str, Any], sound: Run, plain: Any, copies
         liars.append([name, after, f"{difference:+.2f} points"])
     print("\nA worker that flips its answers:")
     table(["served", "reported after", "accuracy"], liars)
+
+
+def forests(code: Codebook) -> tuple[ECOCClassifier, tuple[np.ndarray, np.ndarray]]:
+    """A model whose columns take time to send, and data to ask it about."""
+    X, y = make_classification(  # noqa: N806
+        102_000,
+        16,
+        n_informative=16,
+        n_redundant=0,
+        n_classes=10,
+        class_sep=2,
+        flip_y=0.02,
+        random_state=0,
+    )
+    learner = ExtraTreesClassifier(10, random_state=0)
+    model = ECOCClassifier(learner, code, random_state=0).fit(X[2000:], y[2000:])
+    return model, (X[:2000], y[:2000])
+
+
+def kills(name: str, model: Any, bench: Bench, repetitions: int) -> None:
+    """Kill one worker after the other, and compare with a server that waits for all columns."""
+    bench.pace = PACE
+    sound = bench.run(model, "none", wait=True)
+    bench.deadline = 3 * sound.quantile(0.5) / 1000
+    size = np.mean([len(pickle.dumps(learner)) for learner in model.estimators_]) / 1e6
+    print(
+        f"\n{name} of {size:.1f} MB, a batch every {1000 * bench.pace:.0f} ms, deadline "
+        f"{1000 * bench.deadline:.0f} ms. Without faults: accuracy {sound.accuracy:.2f} %, p50 "
+        f"{sound.quantile(0.5):.0f} ms, p99.9 {sound.quantile(0.999):.0f} ms, gap "
+        f"{sound.gap:.0f} ms. Load of the machine: {os.getloadavg()[0]:.1f}."
+    )
+    table(
+        [
+            *("killed", "lost", "accuracy", "p50", "p99.9", "gap"),
+            *("gap, waiting for all", "ratio", "load"),
+        ],
+        [],
+    )
+    ours, theirs, ratios = [], [], []
+    for repetition in range(repetitions):
+        victim = repetition % N_WORKERS
+        order = (False, True) if repetition % 2 else (True, False)
+        pair = {wait: bench.run(model, "killed", wait=wait, victim=victim) for wait in order}
+        run, other = pair[False], pair[True]
+        ours.append(run.gap)
+        theirs.append(other.gap)
+        ratios.append(other.gap / run.gap)
+        print_row(
+            [
+                *(f"worker {victim}", f"{run.lost + other.lost}"),
+                *(f"{run.accuracy - sound.accuracy:+.2f} points", f"{run.quantile(0.5):.0f} ms"),
+                *(f"{run.quantile(0.999):.0f} ms", f"{run.gap:.0f} ms", f"{other.gap:.0f} ms"),
+                *(f"{ratios[-1]:.1f}", f"{os.getloadavg()[0]:.1f}"),
+            ]
+        )
+    restarted = bench.run(model, "killed", wait=True, restart=True)
+    print(
+        f"\nmedian gap {np.median(ours):.0f} ms, waiting for all {np.median(theirs):.0f} ms, for a "
+        f"restart {restarted.gap:,.0f} ms; waiting for all is {np.median(ratios):.1f} times that "
+        f"(median of {min(ratios):.1f} to {max(ratios):.1f}), for a restart "
+        f"{restarted.gap / np.median(ours):.0f} times"
+    )
 
 
 # --------------------------------------------------------------- the simulation
@@ -606,6 +695,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--batches", type=int, default=1000)
     parser.add_argument("--requests", type=int, default=1_000_000)
+    parser.add_argument("--repetitions", type=int, default=N_WORKERS, help="of every kill")
+    parser.add_argument("--kills-only", action="store_true")
     parser.add_argument("--simulation-only", action="store_true")
     parser.add_argument("--smoke", action="store_true", help="seconds, to see that it runs")
     options = parser.parse_args()
@@ -613,7 +704,14 @@ def main() -> None:
     for name in ("distributed", "ecoc.serving"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     if not options.simulation_only:
-        measure(8 if options.smoke else options.batches, smoke=options.smoke)
+        measure(
+            8 if options.smoke else options.batches,
+            options.repetitions,
+            smoke=options.smoke,
+            kills_only=options.kills_only,
+        )
+    if options.kills_only:
+        return
     if options.smoke:
         simulate(2000, SIZES[1:2])
     else:

@@ -43,6 +43,36 @@ def browser():
         started.close()
 
 
+@pytest.fixture(scope="module")
+def tab(browser):
+    """One page for all tests of a module: opening another takes a second of computing."""
+    return browser.new_page()
+
+
+@pytest.fixture
+def hear(tab):
+    """Has functions told of what happens on the page, until the test ends."""
+    heard = []
+
+    def listen(**listeners):
+        for event, listener in listeners.items():
+            tab.on(event, listener)
+            heard.append((event, listener))
+
+    yield listen
+    for event, listener in heard:
+        tab.remove_listener(event, listener)
+    tab.goto("about:blank")
+
+
+@pytest.fixture(scope="module")
+def few_trees():
+    """Forests of few trees, for tests of what is done with them: every fit compares with one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ecoc.tables.learners._TREES", 8)
+        yield
+
+
 @pytest.fixture
 def without_atlas(monkeypatch, tmp_path):
     """Designs begin with an empty atlas, for tests of the stages that come after it."""

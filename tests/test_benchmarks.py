@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 BENCHMARKS = sorted((Path(__file__).parents[1] / "benchmarks").glob("[a-z]*.py"))
 
 

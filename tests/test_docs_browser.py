@@ -18,26 +18,27 @@ PAGES = (
 )
 
 
-@pytest.fixture(scope="module")
-def context(browser):
-    return browser.new_context(viewport={"width": 400, "height": 800})
+@pytest.fixture
+def page(tab):
+    tab.set_viewport_size({"width": 400, "height": 800})
+    return tab
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_pages_fit_a_narrow_screen_and_ask_nobody(context, name):
-    asked, page = [], context.new_page()
-    page.on("request", lambda request: asked.append(request.url))
-    page.on("requestfailed", lambda request: asked.append(f"failed: {request.url}"))
+def test_pages_fit_a_narrow_screen_and_ask_nobody(page, hear, name):
+    asked = []
+    hear(
+        request=lambda request: asked.append(request.url),
+        requestfailed=lambda request: asked.append(f"failed: {request.url}"),
+    )
     page.goto((SITE / name).as_uri(), wait_until="load")
     assert [url for url in asked if not url.startswith(("data:", SITE.as_uri()))] == []
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     broken = "images => images.filter(i => !(i.complete && i.naturalWidth)).length"
     assert page.locator("img[src]:visible").evaluate_all(broken) == 0
-    page.close()
 
 
-def test_what_is_copied_has_no_prompts_and_no_output(context):
-    page = context.new_page()
+def test_what_is_copied_has_no_prompts_and_no_output(page):
     page.goto((SITE / "quick-start.html").as_uri(), wait_until="load")
     page.evaluate("onCopy = () => { window.copied = document.activeElement.value; }")
     page.evaluate("document.addEventListener('copy', onCopy)")
@@ -46,4 +47,3 @@ def test_what_is_copied_has_no_prompts_and_no_output(context):
         copied = page.evaluate("window.copied")
         assert copied.startswith(begins)
         assert not any(sign in copied for sign in ("$ ", ">>>", "0.90"))
-    page.close()

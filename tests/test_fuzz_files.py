@@ -112,9 +112,9 @@ def design():
 @pytest.mark.parametrize(
     ("code", "count"),
     [
-        (one_vs_one(4), 3000),
-        (balanced_random(4, 3, n_symbols=3, random_state=0), 2000),
-        (Codebook([[i, (i + i // 2) % 40] for i in range(40)], n_symbols=40), 1000),
+        (one_vs_one(4), 1500),
+        (balanced_random(4, 3, n_symbols=3, random_state=0), 1000),
+        (Codebook([[i, (i + i // 2) % 40] for i in range(40)], n_symbols=40), 500),
     ],
     ids=["two symbols", "three symbols", "forty symbols"],
 )
@@ -175,7 +175,7 @@ def test_records(experiment, tmp_path):
         latest(records)
         reproduction_markdown(records).encode()
         # Most of the time goes into drawing, and most damage is seen before.
-        if next(times_read) % 20 == 0:
+        if next(times_read) % 50 == 0:
             reproduction_page(records).encode()
 
     fuzz(path, damage, read, 200)

@@ -1,10 +1,13 @@
 """The verifier that needs only the standard library, against the package's own."""
 
+import contextlib
+import io
 import json
 import random
 import subprocess
 import sys
 from copy import deepcopy
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +25,21 @@ from ecoc.errors import EcocError
 TOOL = Path(__file__).parents[1] / "tools" / "verify_design.py"
 
 
+@cache
+def load_tool():
+    space = {"__name__": "verify_design"}
+    exec(compile(TOOL.read_text(), str(TOOL), "exec"), space)
+    return space["main"]
+
+
 def judged(path):
+    """What the tool does, in the process of the tests, which is much faster."""
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        code = load_tool()([str(path)])
+    return code, said.getvalue()
+
+
+def judged_alone(path):
     """Run the tool without site-packages and without the directory of the tests."""
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(TOOL), str(path)],
@@ -133,7 +150,7 @@ def designs(tmp_path_factory):
 @pytest.mark.parametrize("name", DESIGNS)
 def test_verdicts_are_those_of_the_package(designs, name):
     design = read_design(designs[name])
-    code, said = judged(designs[name])
+    code, said = judged_alone(designs[name])
     expected = DESIGNS[name][1]
     assert code == expected if expected is not None else code in {0, 3}
     assert f"min_row_distance: {design.codebook.min_row_distance}\n" in said
@@ -321,7 +338,7 @@ def test_repeated_columns_and_equal_rows_are_no_codebook(designs, tmp_path):
 def test_what_is_no_design_is_refused(tmp_path, text):
     path = tmp_path / "a.json"
     path.write_text(text)
-    code, said = judged(path)
+    code, said = judged_alone(path)
     assert code == 1
     assert said.startswith("not a design file: ")
 
@@ -370,12 +387,6 @@ NOT_JUDGED = {
     *("solver", "version", "formulation", "termination", "tolerances", "n_nodes"),
 }
 """What tells a story, and does not bear on any claim."""
-
-
-def load_tool():
-    space = {"__name__": "verify_design"}
-    exec(compile(TOOL.read_text(), str(TOOL), "exec"), space)
-    return space["main"]
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -37,34 +37,28 @@ def site(atlas, tmp_path_factory):
 
 
 @pytest.fixture
-def opened(browser, site):
+def opened(tab, hear, site):
     """Opens a page of the site, and fails the test if anything on it goes wrong."""
-    contexts, wrong = [], []
+    roots, wrong = [], []
 
-    def show(name, folder=site, **options):
-        context = browser.new_context(
-            viewport=options.pop("viewport", {"width": 1200, "height": 900}), **options
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: wrong.append(f"script: {error}"))
-        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
-        root = folder.as_uri()
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url.startswith(("data:", "blob:", root))
-                else wrong.append(f"asked for {request.url[:80]}")
-            ),
-        )
-        page.goto(f"{root}/{name}")
-        page.wait_for_selector("body[data-ready]")
-        return page
+    def asked(request):
+        if not request.url.startswith(("data:", "blob:", roots[-1])):
+            wrong.append(f"asked for {request.url[:80]}")
 
+    def show(name, folder=site, width=1200, height=900, color_scheme="light"):
+        roots.append(folder.as_uri())
+        tab.set_viewport_size({"width": width, "height": height})
+        tab.emulate_media(color_scheme=color_scheme)
+        tab.goto(f"{roots[-1]}/{name}")
+        tab.wait_for_selector("body[data-ready]")
+        return tab
+
+    hear(
+        pageerror=lambda error: wrong.append(f"script: {error}"),
+        console=lambda said: wrong.append(said.text) if said.type == "error" else None,
+        request=asked,
+    )
     yield show
-    for context in contexts:
-        context.close()
     assert wrong == []
 
 
@@ -149,7 +143,7 @@ def test_a_cell_checks_itself_and_has_the_codebook_of_the_atlas(opened, atlas, q
 
 @pytest.mark.parametrize("q", [2, 3])
 def test_downloads_are_codebooks(opened, atlas, tmp_path, q):
-    page = opened(cell_page(q, 10, 12), accept_downloads=True)
+    page = opened(cell_page(q, 10, 12))
     codebook = atlas.get(10, 12, q).codebook
     for ending in ("json", "csv", "txt", "py", "tex"):
         with page.expect_download() as waiting:
@@ -233,7 +227,7 @@ def test_the_arithmetic_of_bounds_agrees_with_the_library(opened):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_fit_on_a_telephone(opened, scheme):
     for name in ("index.html", cell_page(2, 200, 400), cell_page(3, 9, 12)):
-        page = opened(name, viewport={"width": 400, "height": 800}, color_scheme=scheme)
+        page = opened(name, width=400, height=800, color_scheme=scheme)
         assert page.evaluate("document.documentElement.scrollWidth") <= 400
         paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert (paper == "rgb(255, 255, 255)") == (scheme == "light")

@@ -43,4 +43,4 @@ def test_what_the_atlas_cannot_hold_is_refused():
     with pytest.raises(InvalidInputError, match="repeats columns"):
         compare_with_atlas(twice)
     with pytest.raises(EcocError, match="no cell"):
-        compare_with_atlas(dense_random(300, 20, random_state=0))
+        compare_with_atlas(dense_random(300, 20, n_candidates=20, random_state=0))

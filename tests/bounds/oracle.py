@@ -24,10 +24,21 @@ def every_codebook(k):
     return columns, np.bitwise_count(sets).astype(int), distances
 
 
+@cache
+def least_distances(k):
+    """Return, for every set of columns of k classes, its least row distance."""
+    return every_codebook(k)[2].min(axis=0)
+
+
 def is_separated(k, rho, separation, n_columns):
     """Tell for every set of columns whether all its pairs are separated."""
-    columns = every_codebook(k)[0]
     high = {"two-sided": k - rho, "one-sided": k, "literal": n_columns - rho}[separation]
+    return _has_distances(k, rho, high)
+
+
+@cache
+def _has_distances(k, rho, high):
+    columns = every_codebook(k)[0]
     sets = np.arange(1 << columns.size)
     good = np.ones(sets.size, dtype=bool)
     for (i, a), (j, b) in combinations(enumerate(columns.tolist()), 2):

@@ -19,6 +19,7 @@ ECOC = Path(sys.executable).with_name("ecoc")
 DOCS = Path(__file__).parents[2] / "docs"
 TABLE = "legs,wings,kind\n" + 6 * "4,0,dog\n2,2,bird\n6,4,bee\n"
 FULL = Path("/dev/full")
+pytestmark = pytest.mark.usefixtures("few_trees")
 full_device = pytest.mark.skipif(not FULL.exists(), reason="no full device here")
 
 

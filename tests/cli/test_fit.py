@@ -20,6 +20,8 @@ from ecoc.multiclass.files import load_model
 from ecoc.tables import LEARNERS, installed_learners
 from ecoc.tables.learners import TRUSTED_TYPES
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 
 @pytest.fixture(scope="module")
 def wine(tmp_path_factory):
@@ -159,8 +161,7 @@ def test_models_that_fill_gaps_can_be_saved(learner, tmp_path):
     ecoc("fit", path, *options, "-o", model)
     trust = ("--trust", learner) if learner in TRUSTED_TYPES else ()
     assert "accuracy 1.0000" in ecoc("predict", model, path, *trust).stderr
-    if learner != "forest":  # which takes seconds to load
-        assert "x" in ecoc("show", model, *trust).stdout
+    assert "x" in ecoc("show", model, *trust).stdout
     if trust:
         for verb in (("predict", model, path), ("show", model)):
             refused = ecoc(*verb, expect=1).stderr

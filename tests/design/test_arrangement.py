@@ -38,7 +38,8 @@ def test_signs_are_of_two_symbols():
 
 @given(st.integers(3, 30), st.integers(0, 10_000))
 def test_distances_stay(k, seed):
-    length = min(2 * k, 2 ** (k - 1) - 1)
+    # Half of the columns that exist at most, since all of them are hardly met by chance.
+    length = min(2 * k, 2 ** (k - 2))
     code = dense_random(k, length, n_candidates=1000, random_state=seed)
     found = balance_columns(code)
     assert found.min_row_distance >= code.min_row_distance

@@ -140,7 +140,7 @@ def test_columns_are_added_even_where_they_bring_nothing():
 
 def test_rules_for_columns_are_kept():
     design = design_codebook(
-        8, 12, nested=True, min_column_distance=2, max_imbalance=0.25, random_state=0, time_limit=2
+        8, 12, nested=True, min_column_distance=2, max_imbalance=0.25, random_state=0, time_limit=1
     )
     assert not DesignProblem(8, 12, 2, max_imbalance=0.25).violations(design.codebook)
     assert design.objective == sum(prefix.distance for prefix in design.prefixes)

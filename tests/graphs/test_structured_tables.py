@@ -1,5 +1,5 @@
 import json
-import subprocess
+import runpy
 import sys
 from functools import reduce
 from operator import xor
@@ -43,6 +43,22 @@ def test_a_shipped_table_is_well_formed(separation, table):
         assert table.min_generators == len(table.syndromes)
 
 
+@pytest.fixture
+def find_covers(monkeypatch, capsys, tmp_path):
+    """The script, in the process of the tests: what it prints, and the tables it writes."""
+    tools = ROOT / "tools"
+    monkeypatch.syspath_prepend(tools)
+    output = tmp_path / "tables.json"
+
+    def run(*arguments):
+        words = ["find_covers.py", *map(str, arguments), "--output", str(output)]
+        monkeypatch.setattr(sys, "argv", words)
+        runpy.run_path(str(tools / "find_covers.py"), run_name="__main__")
+        return capsys.readouterr().out, json.loads(output.read_text(encoding="utf-8"))["tables"]
+
+    return run
+
+
 HAMMING = ("--syndromes", "1 2 4 3 6 7 5")
 
 
@@ -56,18 +72,11 @@ HAMMING = ("--syndromes", "1 2 4 3 6 7 5")
         (5, "one-sided", 112, (*HAMMING, "--rotate", "7", "--squares")),
     ],
 )
-def test_the_search_finds_small_covers_again(tmp_path, rho, separation, limit, options):
+def test_the_search_finds_small_covers_again(find_covers, rho, separation, limit, options):
     k = 8
-    output = tmp_path / "tables.json"
-    command = [
-        *(sys.executable, ROOT / "tools" / "find_covers.py", str(k), str(rho)),
-        *("--separation", separation, "--syndrome-bits", "4", "--codes", "6"),
-        *("--rounds", "5", "--output", output),
-        *options,
-    ]
-    first = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert "verified (every edge" in first.stdout
-    (entry,) = json.loads(output.read_text(encoding="utf-8"))["tables"]
+    arguments = (k, rho, "--separation", separation, "--syndrome-bits", 4, "--codes", 6)
+    said, (entry,) = find_covers(*arguments, "--rounds", 5, *options)
+    assert "verified (every edge" in said
     graph = ConflictGraph(k, rho, separation)
     shapes = table_shapes(CoverTable.from_json(entry), list_generators(k, separation))
     cover = place_shapes(shapes, graph)

@@ -238,9 +238,9 @@ def test_randomised_trees_have_optimal_codes_side_by_side():
     # Others have each column once.
     for learner, name in ((DecisionTreeClassifier(), "auto"), (random["estimator"], "optimal")):
         plain = choose_codebook(
-            name, np.arange(6), estimator=learner, n_columns=30, n_symbols=3, random_state=0
+            name, np.arange(6), estimator=learner, n_columns=15, n_symbols=3, random_state=0
         )
-        assert plain.codebook.n_columns == 30
+        assert plain.codebook.n_columns == 15
         assert not plain.codebook.allow_repeated_columns
 
 

@@ -830,3 +830,34 @@ def test_searches_over_symbols(nine):
             cv=2,
         ).fit(X, y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+@pytest.mark.parametrize(
+    ("learner", "codebook"),
+    [
+        (LinearSVC(), one_vs_one(3)),
+        (GaussianNB(), exhaustive(3)),
+        (GaussianNB(), balanced_random(3, 1, n_symbols=3, random_state=0)),
+    ],
+    ids=["decision values", "probabilities", "three symbols"],
+)
+def test_the_outlier_score_is_the_least_loss_to_a_codeword(iris, learner, codebook):
+    X, y = iris
+    model = ECOCClassifier(learner, codebook=codebook).fit(X[::2], y[::2])
+    expected = []
+    for scores in model.column_scores(X[1::10]):
+        losses = [
+            np.mean([column_loss(s, m, learner) for s, m in zip(scores, word, strict=True)])
+            for word in codebook.matrix
+        ]
+        expected.append(min(losses))
+    assert model.outlier_score(X[1::10]) == pytest.approx(expected)
+
+
+def column_loss(score, entry, learner):
+    """Minus the logarithm of what a column gives to an entry, moved a little towards equal."""
+    if np.ndim(score):
+        return -np.log(0.98 * score[entry] + 0.02 / len(score))
+    plus = 1 / (1 + np.exp(-score)) if isinstance(learner, LinearSVC) else (score + 1) / 2
+    share = {1: plus, -1: 1 - plus, 0: 0.5}[int(entry)]
+    return -np.log(0.98 * share + 0.01)

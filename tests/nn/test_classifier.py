@@ -105,6 +105,18 @@ def test_probabilities_and_margins(fitted):
     assert (fitted.code_book_ == TERNARY).all()
 
 
+def test_the_outlier_score_is_the_least_loss_to_a_codeword(fitted):
+    X, _ = digits()
+    expected = []
+    for logits in fitted.column_scores(X[:20]):
+        losses = [
+            np.mean([np.log1p(np.exp(-m * z)) for m, z in zip(word, logits, strict=True) if m])
+            for word in TERNARY
+        ]
+        expected.append(min(losses))
+    assert fitted.outlier_score(X[:20]) == pytest.approx(expected, rel=1e-5)
+
+
 def test_two_classes_have_one_column():
     X, y = digits(2, 80)
     model = ECOCNetworkClassifier(**LEARNING).fit(X, y)

@@ -11,6 +11,8 @@ from ecoc.report import fit_page
 from ecoc.tables.fitting import HeldOut, fit_table
 from ecoc.tables.reading import Table
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 
 def fitted(n_folds=2, **options):
     features, labels = blobs(n_classes=4, n_features=2, per_class=8, spread=2.0)

@@ -1,7 +1,6 @@
 """Both kinds of pages in a real browser: nothing is missing, nothing is asked of a network."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,35 +11,32 @@ from ecoc.paper import Record, paper_table
 from ecoc.report import codebook_page, design_page, fit_page, reproduction_page
 from ecoc.tables import Table, fit_table
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 
 @pytest.fixture
-def opened(browser, tmp_path):
+def opened(tab, hear, tmp_path):
     """Opens a page from a file, and fails the test if anything on it goes wrong."""
-    contexts, wrong = [], []
+    path, wrong = tmp_path / "page.html", []
 
-    def show(html, **options):
-        path = Path(tmp_path, f"page{len(contexts)}.html")
+    def asked(request):
+        if not request.url.startswith(("data:", path.as_uri())):
+            wrong.append(f"asked for {request.url[:80]}")
+
+    def show(html, color_scheme="light"):
         path.write_text(html, encoding="utf-8")
-        context = browser.new_context(viewport={"width": 1200, "height": 900}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: wrong.append(f"script: {error}"))
-        page.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
-        page.on("requestfailed", lambda request: wrong.append(f"failed: {request.url[:80]}"))
-        page.on(
-            "request",
-            lambda request: (
-                None
-                if request.url.startswith(("data:", path.as_uri()))
-                else wrong.append(f"asked for {request.url[:80]}")
-            ),
-        )
-        page.goto(path.as_uri(), wait_until="load")
-        return page
+        tab.set_viewport_size({"width": 1200, "height": 900})
+        tab.emulate_media(media="screen", color_scheme=color_scheme)
+        tab.goto(path.as_uri(), wait_until="load")
+        return tab
 
+    hear(
+        pageerror=lambda error: wrong.append(f"script: {error}"),
+        console=lambda said: wrong.append(said.text) if said.type == "error" else None,
+        requestfailed=lambda request: wrong.append(f"failed: {request.url[:80]}"),
+        request=asked,
+    )
     yield show
-    for context in contexts:
-        context.close()
     assert wrong == []
 
 

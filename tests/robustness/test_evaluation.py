@@ -4,10 +4,19 @@ import numpy as np
 import pytest
 import torch
 from sklearn.datasets import load_iris
+from sklearn.linear_model import RidgeClassifier
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.robustness.attacks.linear import best_margins, linear_case
-from tests.robustness.networks import CodeModel, Scaled, images, ordinary, samples
+from tests.robustness.networks import (
+    CodeModel,
+    Scaled,
+    codebook,
+    digits,
+    images,
+    ordinary,
+    samples,
+)
 
 from ecoc.errors import InvalidInputError, VerificationError
 from ecoc.multiclass import ECOCClassifier
@@ -22,13 +31,13 @@ def digit_names(y):
 
 @pytest.fixture(scope="module")
 def healthy():
-    x, y = samples(60)
+    x, y = samples(40)
     return evaluate_robustness(ordinary(), x, y, epsilons=EPSILONS, random_state=0)
 
 
 @pytest.fixture(scope="module")
 def masked():
-    x, y = samples(60)
+    x, y = samples(40)
     network = Scaled(ordinary(), 50.0)
     return evaluate_robustness(network, x, y, epsilons=EPSILONS, random_state=0)
 
@@ -64,7 +73,7 @@ def test_a_masked_network_is_seen_through(healthy, masked):
 
 
 def test_the_papers_protocol_alone_warns_too(masked):
-    x, y = samples(60)
+    x, y = samples(40)
     alone = evaluate_robustness(
         Scaled(ordinary(), 50.0), x, y, epsilons=EPSILONS, protocol="paper", random_state=7
     )
@@ -77,7 +86,7 @@ def test_the_papers_protocol_alone_warns_too(masked):
 
 @pytest.mark.parametrize("factor", [1.0, 300.0])
 def test_networks_with_a_codebook(factor):
-    x, y = samples(40)
+    x, y = samples(20)
     model = CodeModel(factor)
     found = evaluate_robustness(model, x, digit_names(y), epsilons=EPSILONS, random_state=0)
     assert found.attacked[-1] == 0
@@ -90,7 +99,7 @@ def test_networks_with_a_codebook(factor):
 
 
 def test_scaled_columns_are_seen_through_where_scaling_changes_no_decision():
-    x, y = samples(40)
+    x, y = samples(20)
     plain, scaled = (
         evaluate_robustness(
             CodeModel(factor, "normalised-linear"),
@@ -120,9 +129,9 @@ def test_linear_models_fall_exactly_where_they_can(norm):
 
 
 def test_images_and_batches():
-    x, y = samples(20)
+    x, y = samples(12)
     found = evaluate_robustness(
-        images(), x.reshape(-1, 1, 8, 8), y, epsilons=[0.1], batch_size=7, random_state=0
+        images(), x.reshape(-1, 1, 8, 8), y, epsilons=[0.1], batch_size=5, random_state=0
     )
     whole = evaluate_robustness(ordinary(), x, y, epsilons=[0.1], random_state=0)
     assert found.attacked == pytest.approx(whole.attacked, abs=0.05)
@@ -164,6 +173,37 @@ def test_black_boxes_are_attacked_without():
     assert set(found.found_by) <= {"clean", "noise", "square", "neighbours", "hop-skip-jump"}
     with pytest.raises(InvalidInputError, match="needs gradients"):
         evaluate_robustness(model, X[1::4], Y[1::4], epsilons=[0.1], protocol="paper")
+
+
+def test_rejections_are_counted_apart_from_wrong_answers():
+    pictures, digit = digits()
+    test, truth = pictures[1300:1306].astype(np.float64), digit[1300:1306]
+    plain, model = (
+        ECOCClassifier(RidgeClassifier(), codebook=codebook(), **rejecting)
+        for rejecting in ({}, {"reject_below": 1, "reject_label": -1})
+    )
+    found, always = (
+        evaluate_robustness(
+            m.fit(pictures[:600], digit[:600]),
+            test,
+            truth,
+            epsilons=[0.02, 0.1],
+            random_state=0,
+            keep_examples=True,
+        )
+        for m in (model, plain)
+    )
+    answers = model.predict(test)
+    assert found.clean == np.mean(answers == truth)
+    assert found.rejected[0] == np.mean(answers == -1)
+    assert always.rejected is None
+    for i in range(2):
+        # Nobody is wrong with a third answer who was right without.
+        wrong = 1 - found.attacked[i] - found.rejected[i + 1]
+        assert -1e-9 <= wrong <= 1 - always.attacked[i] + 1e-9
+    assert found.attacked[0] <= always.attacked[0]
+    examples = found.examples
+    assert (model.predict(examples.points) != examples.labels).all()
 
 
 def test_certificates_stand_beside_and_are_put_to_the_test():
@@ -306,7 +346,10 @@ def test_what_stands_the_battery_is_not_attacked_again():
     )
     assert result.attacked == (1.0, 1.0)
     end_of_large = max(i for i, (epsilon, _) in enumerate(told) if epsilon == 0.2)
-    assert calls[told[-1]] == calls[told[end_of_large]] > 500
+    end_of_paper = max(i for i, (_, stage) in enumerate(told) if stage == "pgd-ce-logits")
+    assert calls[told[-1]] == calls[told[end_of_large]]
+    # The whole battery was run once: at the large radius, on what stood the paper's attack.
+    assert calls[told[end_of_large]] > calls[told[end_of_paper]] + 200
 
 
 def test_points_that_the_model_itself_denies_do_not_count():

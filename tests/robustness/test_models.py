@@ -34,7 +34,9 @@ def test_every_decoder_of_a_classifier_decides(decoding):
     points = torch.tensor(X)
     assert np.array_equal(attacked.classes[decided(attacked, points)], model.predict(X))
     labels = attacked.places(NAMES, len(X))
-    assert np.array_equal(attacked.wrong(points, labels), model.predict(X) != NAMES)
+    wrong, rejected = attacked.judge(points, labels)
+    assert np.array_equal(wrong, model.predict(X) != NAMES)
+    assert not rejected.any()
 
 
 def test_learners_without_gradients_are_black_boxes():
@@ -75,9 +77,10 @@ def test_a_classifier_that_only_predicts_is_enough():
 
 
 def test_networks_with_columns_have_all_heads():
-    attacked, (x, y) = attacked_model(CodeModel(), None), samples()
+    x, y = samples()
+    attacked = attacked_model(CodeModel(), x.numpy())
     forms = {"soft", "log", "log-likelihood", "logits"}
-    assert set(attacked.heads) == forms | {"tempered", "tempered-log", "sharp"}
+    assert set(attacked.heads) == forms | {"tempered", "tempered-log", "sharp", "fewest"}
     labels = attacked.places(np.array([f"digit {i}" for i in y]), len(y))
     assert torch.equal(labels, y)
     for head in attacked.heads:
@@ -104,6 +107,17 @@ def test_equation_20_is_a_sum_and_a_mean_for_ternary_codes():
     assert binary.tolist()[0] == pytest.approx([float(r.sum()), float(r[0] + 2 - r[1] - r[2])])
     ternary = code_heads(one_vs_one(3).matrix)["soft"](logits)
     assert ternary.tolist()[0][0] == pytest.approx(float(r[0] + r[1]) / 2)
+
+
+@pytest.mark.parametrize("decoding", ["hamming", "soft"])
+def test_sharp_scores_of_a_ternary_code_decide_as_the_model(decoding):
+    matrix = np.array([[1, 1, 1, 1, 1], [-1, 0, -1, 0, 0], [0, -1, 0, 0, 0]], dtype=np.int8)
+    decision = CodeDecoder(matrix, decoding)
+    head = code_heads(matrix, decision=decision)["sharp"]
+    signs = 2.0 * torch.randint(2, (200, 5), generator=torch.manual_seed(0)) - 1
+    agreed = head(signs).argmax(1) == decision(50 * signs).argmax(1)
+    # Ties are broken by rounding.
+    assert agreed.double().mean() > 0.9
 
 
 def test_tempered_heads_do_not_change_with_the_scale():

@@ -172,7 +172,9 @@ def test_a_network_behind_steps_is_one_with_another_first_layer():
             certified_radii(each, X, method=method, max_radius=0.1) for each in (model, module)
         )
         assert found.any()
-        assert found == pytest.approx(expected, abs=1e-5)
+        # The module by hand is float64; what rounds to float32 inside keeps a margin for it.
+        assert found == pytest.approx(expected, abs=5e-5)
+        assert (found <= expected + 1e-6).all()
 
 
 def test_columns_behind_steps_fail_together():
@@ -200,7 +202,8 @@ def test_other_steps_make_a_black_box_that_is_called_one(last):
     found = evaluate_robustness(model, X, y, epsilons=[0.3], time_limit=0)
     assert found.paper is None
     assert found.warnings[0].startswith(
-        "Attacked as a black box, without gradients. QuantileTransformer is not known to only "
+        "Attacked as a black box, without gradients: the accuracies may be far too high. "
+        "QuantileTransformer is not known to only "
     )
     with pytest.raises(UnsupportedError, match=r"needs gradients.*QuantileTransformer"):
         evaluate_robustness(model, X, y, epsilons=[0.3], protocol="paper")

@@ -1,10 +1,12 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
-from ecoc.errors import FileFormatError
-from ecoc.robustness import RobustnessResult
+from ecoc.errors import FileFormatError, InvalidInputError
+from ecoc.report import attack_page
+from ecoc.robustness import Leaderboard, RobustnessResult
 
 RESULT = RobustnessResult(
     epsilons=(0.1, 0.25),
@@ -34,6 +36,29 @@ def test_it_shows_itself():
     ]
     assert RESULT.found_by == {"pgd": 2, "clean": 1}
     assert RESULT.n_samples == 4
+
+
+WITHHELD = replace(RESULT, attacked=(None, 0.0), withheld="Gradients are masked.", warnings=())
+
+
+def test_what_is_withheld_is_no_number_anywhere():
+    assert str(WITHHELD).splitlines()[2].split()[1] == "withheld"
+    assert str(WITHHELD).endswith("withheld: Gradients are masked.")
+    assert "0.1 & withheld & " in WITHHELD.to_latex()
+    again = RobustnessResult.from_dict(json.loads(json.dumps(WITHHELD.to_dict())))
+    assert again == WITHHELD
+    curve = WITHHELD.plot().axes[0].lines[0].get_ydata()
+    assert np.isnan(curve[1])
+    assert curve[2] == 0
+    page = attack_page(WITHHELD, {})
+    assert "<td>withheld</td>" in page
+    assert "Withheld: Gradients are masked." in page
+    with pytest.raises(InvalidInputError, match="withheld must say why"):
+        replace(RESULT, attacked=(None, 0.0))
+    table = Leaderboard({"masked": WITHHELD, "plain": RESULT}, 0.1).table()
+    assert [row[:2] for row in table[1:]] == [["1", "plain"], ["-", "masked"]]
+    with pytest.raises(InvalidInputError, match="radius of every result"):
+        Leaderboard({"plain": RESULT}, 0.3)
 
 
 def test_other_files_are_refused():

@@ -3,6 +3,7 @@
 
 import heapq
 from concurrent.futures import Future
+from functools import partial
 from itertools import count
 
 from ecoc.serving import ColumnServer
@@ -21,6 +22,8 @@ class VirtualWorkers:
         self.seconds = {}  # how long the next answers of a worker take
         self.broken = {}  # what becomes of the answers of a worker
         self.asked = []
+        self.given = []  # the columns of each message, in the order in which they were sent
+        self.full = set()  # those that take no more columns
         self.scores = None  # what columns say about samples, where nobody is to compute it
 
     # what a server asks of its workers
@@ -30,7 +33,10 @@ class VirtualWorkers:
 
     def hold(self, worker, learners):
         future = Future()
-        if worker in self._hosts:
+        self.given.append((worker, tuple(learners)))
+        if worker in self.full:
+            future.set_exception(MemoryError("full"))
+        elif worker in self._hosts:
             self._hosts[worker].hold(learners)
             future.set_result(None)
         else:
@@ -87,12 +93,12 @@ class VirtualWorkers:
         del self._hosts[worker]
         for future in self._calls.pop(worker):
             self._cancel(future)
-        self.later(self._changed)
+        self.later(partial(self._changed, worker))
 
     def join(self, worker):
         self._hosts[worker] = ColumnHost(self._classifier)
         self._calls[worker] = set()
-        self.later(self._changed)
+        self.later(partial(self._changed, None))
 
     def _answer(self, future, worker, X, columns, change):
         if future.done():

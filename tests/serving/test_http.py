@@ -80,6 +80,8 @@ def test_json_and_csv_are_answered():
     assert answer["n_columns"] == 3
     lines = "\n".join(",".join(map(repr, row)) for row in X[:4].tolist())
     assert ask(app, lines.encode(), kind="text/csv; charset=utf-8") == (200, answer)
+    spaced = lines.replace("\n", "\r\n\r\n") + "\r\n"
+    assert ask(app, spaced.encode("utf-8-sig"), kind="text/csv") == (200, answer)
     assert ask(app, {"rows": X[:4].tolist()}, chunks=7, length=False) == (200, answer)
 
 
@@ -111,7 +113,8 @@ def test_named_values_are_found_by_name():
         (b"[[1, true]]", JSON, 400, "Row 0 must hold numbers"),
         (b"[[1, 2, 3]]", JSON, 400, "2 features"),
         (b"[" * 100_000, JSON, 400, "nested"),
-        (b"a,b\n1,2", "text/csv", 400, "could not convert"),
+        (b"a,b\n1,2", "text/csv", 400, "Row 0 must hold numbers, not 'a': "),
+        (b"\n", "text/csv", 400, "at least one row"),
         (b"\xff\xfe", "text/csv", 400, "decode"),
         (b"[[1, 2]]", "text/html", 415, "must be application/json or text/csv"),
         (b"[" + b"[1, 2]," * 20 + b"[1, 2]]", JSON, 413, "at most 20 rows, not 21"),

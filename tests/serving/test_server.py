@@ -128,6 +128,75 @@ def test_a_worker_that_leaves_costs_its_columns_for_the_batches_under_way(model,
     assert np.array_equal(server.predict(X).labels, model.predict(X))
 
 
+def test_a_worker_that_dies_is_not_waited_for(model, data):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.seconds["w2"] = 1e6
+    server.crew.at(0.3, lambda: server.crew.kill("w2"))
+    lost = server.status().workers["w2"]
+    served = server.predict(X, deadline=3600.0)
+    # Neither the deadline nor the columns' new places.
+    assert served.seconds == 0.3
+    assert served.missing_columns == lost
+    assert np.array_equal(served.labels, model.predict(X, missing_columns=lost))
+
+
+def test_two_workers_that_die_are_waited_for_where_the_margin_wants_them(model, data):
+    X, _ = data
+    server = VirtualServer(model)
+    for worker in ("w1", "w2"):
+        server.crew.at(0.005, lambda gone=worker: server.crew.kill(gone))
+    served = server.predict(X, deadline=3600.0, min_margin=2, patience=1.0)
+    assert served.missing_columns == ()
+    assert served.seconds < 1.0
+
+
+def test_columns_are_placed_a_few_at_a_time_unless_a_batch_waits(model, data):
+    X, _ = data
+    server = VirtualServer(model, n_workers=2)
+    assert [len(columns) for _, columns in server.crew.given] == [8, 7]
+    for deadline, sizes in ((0.2, [1, 2, 4, 1]), (None, [7])):
+        server.crew.given.clear()
+        server.crew.kill("w0")
+        server.predict(X, deadline=deadline)
+        server.crew.pass_time(1.0)
+        assert [len(columns) for _, columns in server.crew.given] == sizes
+        server.crew.join("w0")
+        server.crew.pass_time(1.0)
+    assert server.status().homeless_columns == ()
+
+
+@pytest.fixture
+def logged(monkeypatch):
+    """What the server warns of, however other libraries have set up logging."""
+    lines = []
+    monkeypatch.setattr(
+        "ecoc.serving.server._LOG.warning", lambda text, *values: lines.append(text % values)
+    )
+    return lines
+
+
+def test_columns_that_a_worker_does_not_take_are_for_the_others(model, data, logged):
+    X, _ = data
+    server = VirtualServer(model, n_workers=3)
+    server.crew.full.add("w1")
+    server.crew.kill("w0")
+    server.crew.pass_time(1.0)
+    assert "worker w1 did not take its columns: MemoryError('full')" in logged
+    assert server.status().homeless_columns == ()
+    assert server.predict(X).missing_columns == ()
+
+
+def test_a_worker_that_is_back_at_once_has_its_columns_again(model, data):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.kill("w1")
+    server.crew.join("w1")
+    server.crew.pass_time(1.0)
+    assert np.array_equal(server.predict(X).labels, model.predict(X))
+    assert server.status().failed_answers == 0
+
+
 def test_waiting_for_all_columns_outlives_a_worker(model, data):
     X, _ = data
     server = VirtualServer(model, n_workers=2)
@@ -190,7 +259,7 @@ def test_rubbish_is_erased(model, data, rubbish):
     check_truth(served, model, model.column_scores(X))
 
 
-def test_a_worker_that_flips_its_answers_is_reported_and_relieved(model, data, answers, caplog):
+def test_a_worker_that_flips_its_answers_is_reported_and_relieved(model, data, answers, logged):
     X, _ = data
     server = VirtualServer(model)
     server.crew.scores = lambda batch, columns: answers(batch)[:, columns]
@@ -204,7 +273,7 @@ def test_a_worker_that_flips_its_answers_is_reported_and_relieved(model, data, a
             reports.append(number)
     assert server.status().distrusted == ("w2",)
     assert reports[0] < 10
-    assert "w2 answers wrongly" in caplog.text
+    assert any("w2 answers wrongly" in line for line in logged)
     assert server.status().homeless_columns == ()
     assert "w2" not in server.status().workers
     assert np.array_equal(server.predict(X).labels, model.predict(X))
@@ -309,6 +378,17 @@ def test_samples_that_no_worker_can_cope_with_are_the_callers_error(model, data)
     with pytest.raises(ColumnError, match="no such sample"):
         server.predict(X)
     assert server.status().failed_answers == 4
+
+
+def test_workers_that_take_no_columns_are_no_server(model):
+    class FullServer(VirtualServer):
+        def _connect(self, client, n_workers):
+            crew = super()._connect(client, n_workers)
+            crew.full.update(crew.names())
+            return crew
+
+    with pytest.raises(ColumnError, match=r"No worker took columns; .* MemoryError\('full'\)"):
+        FullServer(model)
 
 
 def test_bad_arguments_are_refused_before_work(model, data):

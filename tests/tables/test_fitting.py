@@ -14,6 +14,8 @@ from ecoc.multiclass.diagnostics import Splits, column_errors
 from ecoc.tables.fitting import fit_table
 from ecoc.tables.reading import Table
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 
 def table_of(X, labels, extra=None):
     names = [f"x{i}" for i in range(X.shape[1])] + ([] if extra is None else ["extra"])

@@ -152,7 +152,11 @@ def attack(
     from ecoc.report import attack_page
 
     facts = _facts(model, data, subject)
-    about = {"Attack": f"{protocol} protocol, {norm}", "Warnings": "; ".join(result.warnings)}
+    about = {
+        "Attack": f"{protocol} protocol, {norm}",
+        "Withheld": result.withheld,
+        "Warnings": "; ".join(result.warnings),
+    }
     _finish(result, facts, about, attack_page, report, "json" if as_json else form)
 
 

@@ -52,6 +52,7 @@ from ecoc.multiclass.decoders.learned import Learned, softmax
 from ecoc.multiclass.decoders.names import decodes_symbols, make_decoder
 from ecoc.multiclass.decoders.probabilities import (
     Coupling,
+    LogLikelihood,
     Soft,
     normalise_rows,
     settle_ties,
@@ -733,6 +734,37 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         scores = self._decision_scores(X, missing_columns)
         rows = self._class_scores(scores, X, missing_columns).argmax(axis=1)
         return hamming_margin(scores, self.codebook_.matrix, rows)
+
+    def outlier_score(
+        self,
+        X: Any,
+        missing_columns: Sequence[int] | None = None,
+    ) -> Floats:
+        """How badly the columns fit the codeword that they fit best: large for foreign samples.
+
+        The parameters are those of :meth:`predict`. The score is the least loss to a codeword:
+        minus the mean logarithm, over the columns, of the probability of its sides. Columns
+        that agree on a codeword score about 0, columns that know nothing log 2.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> X, y = load_iris(return_X_y=True)
+        >>> model = ECOCClassifier(LogisticRegression(), codebook="one-vs-one").fit(X, y)
+        >>> own, foreign = model.outlier_score(X), model.outlier_score(X.mean() - X)
+        >>> bool(own.mean() < foreign.mean())
+        True
+        """
+        scores = self._decision_scores(X, missing_columns)
+        # Without probabilities of its own a column is believed by the logistic function.
+        likelihood = LogLikelihood(self._score_method() == "decision_function")
+        best: Floats = likelihood(scores, self.codebook_.matrix).max(axis=1)
+        return -best / self.codebook_.n_columns
 
     def column_scores(
         self,

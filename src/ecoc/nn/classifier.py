@@ -417,6 +417,16 @@ class ECOCNetworkClassifier(NetworkEstimator):
         rows = self.decision_function(X).argmax(axis=1)
         return hamming_margin(logits, matrix, rows)
 
+    def outlier_score(self, X: Any) -> Floats:
+        """How badly the columns fit the codeword that they fit best: large for foreign samples.
+
+        The least mean logistic loss to a codeword. No defence against somebody who aims at it.
+        """
+        check_is_fitted(self, "records_")
+        module = self._assembled(self._networks(), "normalised-logistic")
+        best: Floats = self._evaluate(module, X).max(axis=1)
+        return -best
+
     @property
     def decoding_(self) -> str:
         """The name of the decoder that predicts."""

@@ -147,6 +147,13 @@ class NetworkClassifier(NetworkEstimator):
         check_is_fitted(self, "records_")
         return self._evaluate(self._assembled(self._networks(), "probabilities"), X)
 
+    def outlier_score(self, X: Any) -> Floats:  # noqa: N803
+        """How unsure the network is of its class: minus the logarithm of its probability."""
+        check_is_fitted(self, "records_")
+        module = self._assembled(self._networks(), "log-probabilities")
+        largest: Floats = self._evaluate(module, X).max(axis=1)
+        return -largest
+
 
 def check_intervals(training: str, network: nn.Module) -> None:
     """Refuse interval-bound training of networks that intervals cannot pass."""

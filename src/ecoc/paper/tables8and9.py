@@ -121,7 +121,7 @@ def _measure(
     for i, name in enumerate(names):
         measured[f"pgd {name}"] = _mean(parts, [_under_paper(part, i) for part in parts])
     for i, name in enumerate(names):
-        measured[f"strong {name}"] = _mean(parts, [part.attacked[i] for part in parts])
+        measured[f"strong {name}"] = _mean(parts, [_under_strong(part, i) for part in parts])
     for i, name in enumerate(names):
         proved = [part.certified[i] for part in parts if part.certified is not None]
         if proved:
@@ -192,6 +192,13 @@ def _mean(parts: Sequence[RobustnessResult], shares: Sequence[float]) -> float:
     """The percentage of all samples, from the shares of parts."""
     weights = [part.n_samples for part in parts]
     return round(100 * float(np.average(shares, weights=weights)), 3)
+
+
+def _under_strong(part: RobustnessResult, i: int) -> float:
+    share = part.attacked[i]
+    if share is None:
+        raise UnsupportedError(f"The accuracy under attack is not known. {part.withheld}")
+    return share
 
 
 def _under_paper(part: RobustnessResult, i: int) -> float:

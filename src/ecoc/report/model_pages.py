@@ -33,11 +33,12 @@ def attack_page(result: RobustnessResult, facts: Mapping[str, object]) -> str:
     facts : mapping
         What was attacked, for the table on top.
     """
-    named = {"attacked": result.attacked, "paper": result.paper, "certified": result.certified}
-    shown = {name: values for name, values in named.items() if values is not None}
-    lines = [["radius", *shown]]
+    from ecoc.robustness.result import shown_share
+
+    columns = result.columns
+    lines = [["radius", *columns]]
     for i, epsilon in enumerate(result.epsilons):
-        lines.append([f"{epsilon:g}", *(f"{100 * values[i]:.1f} %" for values in shown.values())])
+        lines.append([f"{epsilon:g}", *(shown_share(values[i]) for values in columns.values())])
     warned = "".join(f"<li>{escape(warning)}</li>" for warning in result.warnings)
     breakers = [["attack", "samples broken first"]]
     breakers += [[name, str(count)] for name, count in result.found_by.items()]
@@ -45,6 +46,7 @@ def attack_page(result: RobustnessResult, facts: Mapping[str, object]) -> str:
         facts_table({**facts, "Protocol": result.protocol, "Norm": result.norm}),
         "<h2>Accuracy under attack</h2>",
         plain_table(lines),
+        f"<p>Withheld: {escape(result.withheld)}</p>" if result.withheld else "",
         (
             "<p>An accuracy under attack is an upper bound: a better attack could lower it. "
             "A certified accuracy is a lower bound, by proof.</p>"

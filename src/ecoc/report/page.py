@@ -6,7 +6,7 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ecoc import __version__
 from ecoc.errors import InvalidInputError
@@ -169,11 +169,18 @@ def drawing(figure: Figure, caption: str, description: str = "") -> str:
         More for those who cannot see it.
     """
     import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     stream = io.StringIO()
-    # Letters stay letters. Names inside differ by what they name, and by the drawing.
+    # The page is the paper.
+    figure.patch.set_visible(False)
+    for axes in figure.axes:
+        axes.patch.set_visible(False)
+    # Letters stay letters. Names inside differ by what they name, and by the drawing. What saves
+    # figures of every kind would draw it once more, only to see where everything goes.
     with mpl.rc_context({"svg.hashsalt": f"ecoc {caption}", "svg.fonttype": "none"}):
-        figure.savefig(stream, format="svg", metadata=dict.fromkeys(_NO_METADATA), transparent=True)
+        canvas: Any = FigureCanvasSVG(figure)
+        canvas.print_svg(stream, metadata=dict.fromkeys(_NO_METADATA))
     told = escape(f"{caption}. {description}" if description else caption)
     width = 96 * figure.get_figwidth()
     return (

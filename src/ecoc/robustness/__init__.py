@@ -13,18 +13,21 @@ from ecoc.robustness.evaluation import (
     adversarial_error_correlation,
     evaluate_robustness,
 )
+from ecoc.robustness.examples import AdversarialExamples
 from ecoc.robustness.models import View
 from ecoc.robustness.protocols import PROTOCOLS
-from ecoc.robustness.result import RobustnessResult
+from ecoc.robustness.result import Leaderboard, RobustnessResult
 from ecoc.robustness.threat import NORMS, Ball
 
 __all__ = [
     "NORMS",
     "PROTOCOLS",
+    "AdversarialExamples",
     "AttackProgress",
     "AttackedCorrelation",
     "Ball",
     "Certification",
+    "Leaderboard",
     "RobustnessResult",
     "Smoothing",
     "View",

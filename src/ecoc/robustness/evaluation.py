@@ -8,7 +8,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,13 +28,20 @@ from ecoc.errors import InvalidInputError, UnsupportedError, VerificationError
 from ecoc.multiclass.diagnostics import ErrorCorrelation
 from ecoc.robustness.attacks import APGD, Attack, Neighbours, Noise
 from ecoc.robustness.attacks.base import as_samples, batches
+from ecoc.robustness.examples import AdversarialExamples
+from ecoc.robustness.masking import (
+    BEATEN_SHARE,
+    Evidence,
+    Examination,
+    examine,
+    masking_signs,
+)
 from ecoc.robustness.models import AttackedModel, attacked_model
 from ecoc.robustness.protocols import (
     PROTOCOLS,
     AttackStage,
-    Evidence,
     Protocol,
-    masking_signs,
+    escalation_stages,
     paper_stage,
     strong_stages,
 )
@@ -183,6 +190,9 @@ def _seen(
     return correlation, float(right.double().mean())
 
 
+_STILL_FOUND = 0.03
+"""Accuracies are withheld if many more queries break more than this share of the samples."""
+
 _POOL = 1000
 """The most samples that others are pulled towards."""
 
@@ -229,6 +239,7 @@ def evaluate_robustness(
     box: Box = (0.0, 1.0),
     steps: int = 100,
     certified_radii: npt.ArrayLike | None = None,
+    keep_examples: bool = False,
     batch_size: int = 256,
     time_limit: float | None = None,
     random_state: RandomState = None,
@@ -253,9 +264,10 @@ def evaluate_robustness(
     protocol : {"strong", "paper"}, default="strong"
         ``"paper"`` is that of Gupta & Amin (2021): PGD with cross-entropy on the scores of
         equation 20. ``"strong"`` runs the same, and then on the samples that stand a battery
-        that gets around saturated scores: margin loss and cross-entropy on several forms
-        of the scores, every other class as a target, restarts, APGD, and attacks without
-        gradients as a check.
+        that gets around saturated scores and columns of uneven sizes: margin loss and
+        cross-entropy on several forms of the scores, the classes that are next as targets, and
+        attacks without gradients as a check. Gradients that lead nowhere are gone around, and
+        where that fails the accuracies are withheld.
     norm : {"linf", "l2"}, default="linf"
         How a change is measured.
     box : pair of float, default=(0.0, 1.0)
@@ -264,6 +276,8 @@ def evaluate_robustness(
         The steps of the paper's attack: 100 for MNIST, 30 for CIFAR-10.
     certified_radii : array of shape (n_samples,), optional
         Radii within which the prediction of each sample is proved not to change.
+    keep_examples : bool, default=False
+        Whether ``result.examples`` keeps the points that broke the samples.
     batch_size : int, default=256
         How many samples are attacked together.
     time_limit : float, optional
@@ -320,8 +334,10 @@ def evaluate_robustness(
         seed=int(check_random_state(random_state).integers(2**31)),
         report=_reporter(progress, verbose),
     )
-    with attacked.evaluating():
-        return evaluation.run(radii, protocol, steps, certified_radii)
+    with attacked.evaluating(), torch.random.fork_rng(devices=[]):
+        # What a random model draws depends on the seed too.
+        torch.manual_seed(evaluation.seed)
+        return evaluation.run(radii, protocol, steps, certified_radii, keep_examples)
 
 
 def _reporter(
@@ -368,10 +384,13 @@ class _Evaluation:
         self.began = time.monotonic()
         n = len(samples)
         self.broken_at = torch.full((n,), torch.inf, dtype=torch.float64)
+        self.wrong_at = self.broken_at.clone()
         self.broken_by: list[str | None] = [None] * n
+        self.points = samples.clone()
         self.n_gradients: Counter[str] = Counter()
         self.n_zero: Counter[str] = Counter()
         self.beaten_by: dict[str, set[int]] = {}
+        self.seen = Examination(model)
 
     def run(
         self,
@@ -379,12 +398,17 @@ class _Evaluation:
         protocol: Protocol,
         steps: int,
         certified_radii: npt.ArrayLike | None,
+        keep_examples: bool,
     ) -> RobustnessResult:
         """Run a protocol; the arguments have been checked."""
         proved = self._radii(certified_radii)
+        if protocol == "strong":
+            self.seen = self._examine(epsilons, torch.ones(len(self.samples), dtype=torch.bool))
+            if self.seen.model.n_judges > 1:
+                self.model = self.seen.model
         scores = self._clean(epsilons[0])
         paper: tuple[float, ...] | None = None
-        complete, limits = True, []
+        limits = []
         try:
             if not self.model.is_black_box:
                 stage = paper_stage(self.model, steps)
@@ -397,38 +421,30 @@ class _Evaluation:
                     f"({self.model.closed}); use protocol='strong'."
                 )
             if protocol == "strong":
-                stages = strong_stages(self.model, scores.shape[1])
-                # Just before the search by scores alone, which it makes shorter.
-                stages.insert(-1, self._neighbours(scores))
-                self._run_battery(stages, epsilons)
+                self._run_strong(scores, epsilons)
             else:
                 self._only_look(AttackStage("noise", Noise(), None, "noise"), epsilons)
         except (_LimitReachedError, KeyboardInterrupt) as error:
-            complete = False
             reason = "The time limit" if isinstance(error, _LimitReachedError) else "Ctrl-C"
             limits.append(f"{reason} came before the end: attacks left out could break more.")
             paper = paper if protocol == "strong" else self._accuracies(epsilons)
         attacked = self._accuracies(epsilons)
+        certified = None if proved is None else self._certified(epsilons, proved)
+        # What is none, or no more than is proved, is certain whatever gradients do.
+        least = certified or (0.0,) * len(attacked)
+        trusted = not self.seen.distrust
+        known = [trusted or a <= c for a, c in zip(attacked, least, strict=True)]
         zero = {name: self.n_zero[name] / n for name, n in self.n_gradients.items() if n}
-        # Where there are no gradients nothing can beat them.
-        beaten = {} if self.model.is_black_box else _counts(self.beaten_by)
-        closed = f"Attacked as a black box, without gradients. {self.model.closed}"
-        evidence = Evidence(
-            n_samples=len(self.samples),
-            zero_gradients=zero,
-            beaten_by=beaten,
-            epsilons=epsilons,
-            attacked=attacked,
-            paper=paper,
-            large=_half_of_the_box(self.box, self.norm, self.samples[0].numel()),
-        )
+        rejects = self.model.rejection is not None
         return RobustnessResult(
             epsilons=epsilons,
             clean=float((self.broken_at > 0).double().mean()),
-            attacked=attacked,
+            attacked=tuple(a if k else None for a, k in zip(attacked, known, strict=True)),
             paper=paper,
-            certified=None if proved is None else self._certified(epsilons, proved),
-            warnings=(*[closed] * self.model.is_black_box, *masking_signs(evidence), *limits),
+            certified=certified,
+            withheld="" if all(known) else self.seen.distrust,
+            rejected=self._rejected((0.0, *epsilons)) if rejects else None,
+            warnings=(*self._signs(epsilons, attacked, paper, zero), *limits),
             protocol=protocol,
             norm=self.norm,
             broken_at=tuple(
@@ -436,9 +452,94 @@ class _Evaluation:
             ),
             broken_by=tuple(self.broken_by),
             zero_gradients=zero,
-            complete=complete,
+            complete=not limits,
             seconds=time.monotonic() - self.began,
+            examples=self._examples() if keep_examples else None,
         )
+
+    def _signs(
+        self,
+        epsilons: tuple[float, ...],
+        attacked: tuple[float, ...],
+        paper: tuple[float, ...] | None,
+        zero: dict[str, float],
+    ) -> list[str]:
+        """What casts doubt on the accuracies, a sentence or two each."""
+        evidence = Evidence(
+            n_samples=len(self.samples),
+            zero_gradients=zero,
+            # Where there are no gradients nothing can beat them.
+            beaten_by={} if self.model.is_black_box else _counts(self.beaten_by),
+            epsilons=epsilons,
+            attacked=attacked,
+            paper=paper,
+            large=_half_of_the_box(self.box, self.norm, self.samples[0].numel()),
+        )
+        closed = (
+            "Attacked as a black box, without gradients: the accuracies may be far too high. "
+            f"{self.model.closed}"
+        )
+        return [*[closed] * self.model.is_black_box, *self.seen.notes, *masking_signs(evidence)]
+
+    def _run_strong(self, scores: Tensor, epsilons: tuple[float, ...]) -> None:
+        """Run the battery, through other gradients or without them where these mislead."""
+        given, n_classes = self.model, scores.shape[1]
+        self.model = self.seen.model
+        stages = strong_stages(self.model, n_classes)
+        # Just before the search by scores alone, which it makes shorter.
+        stages.insert(-1, self._neighbours(scores))
+        self._run_battery(stages, epsilons)
+        standing = self._not_broken(epsilons[0])
+        first_look = self.model is given and given.n_judges == 1
+        if first_look and standing.double().mean() > _STILL_FOUND:
+            # Most gradients may be honest, and those of what stands the others.
+            self.seen = self._examine(epsilons, standing)
+            self.model = self.seen.model
+            if self.model is not given:
+                self._run_battery(strong_stages(self.model, n_classes), epsilons)
+        if self.seen.distrust:
+            self._run_battery(self._without_gradients(), epsilons)
+        else:
+            self.seen = replace(self.seen, distrust=self._escalated(epsilons))
+        if self.model.rejection is not None:
+            self._run_past_rejection(stages, epsilons)
+
+    def _examine(self, epsilons: Sequence[float], some: Tensor) -> Examination:
+        """Whether gradients can be believed at some samples, those classified correctly."""
+        rows = torch.nonzero(some)[:_POOL, 0]
+        wrong, rejected = self.model.judge(self.samples[rows], self.labels[rows])
+        rows = rows[~(wrong | rejected).cpu()]
+        return examine(
+            self.model,
+            self.samples[rows],
+            self.labels[rows],
+            epsilon=next((epsilon for epsilon in epsilons if epsilon > 0), 0.0),
+            norm=self.norm,
+            box=self.box,
+            seed=self.seed,
+        )
+
+    def _escalated(self, epsilons: Sequence[float]) -> str:
+        """Go on without gradients where these were beaten; say if that went on breaking more."""
+        if self.model.is_black_box or len(self._beaten_rows()) < max(
+            2, BEATEN_SHARE * len(self.samples)
+        ):
+            return ""
+        before = self.broken_at.clone()
+        self._run_battery(self._without_gradients(), epsilons)
+        found = int((self.broken_at < before).sum())
+        if found <= _STILL_FOUND * len(self.samples):
+            return ""
+        return (
+            f"Gradients are masked: attacks without them broke {found} of {len(self.samples)} "
+            "samples at radii at which all others had failed."
+        )
+
+    def _beaten_rows(self) -> set[int]:
+        return set().union(*self.beaten_by.values())
+
+    def _without_gradients(self) -> list[AttackStage]:
+        return escalation_stages("sharp" if "sharp" in self.model.heads else "logits")
 
     def _clean(self, least: float) -> Tensor:
         """Mark what is misclassified without attack; return the scores.
@@ -451,10 +552,12 @@ class _Evaluation:
             points, labels = self.samples[rows], self.labels[rows]
             with torch.no_grad():
                 parts.append(self.model.decision(self.model.body(points)))
-            wrong = self.model.wrong(points, labels).cpu()
-            undecided = (parts[-1].argmax(dim=1) != labels).cpu() & ~wrong
-            self._break(rows[undecided], least, "rounding")
-            self._break(rows[wrong], 0.0, "clean")
+            wrong, rejected = (mask.cpu() for mask in self.model.judge(points, labels))
+            undecided = (parts[-1].argmax(dim=1) != labels).cpu() & ~(wrong | rejected)
+            if self.model.n_judges == 1:
+                self._break(rows[undecided], points[undecided], least, "rounding")
+            self._break(rows[wrong], points[wrong], 0.0, "clean")
+            self._break(rows[rejected], points[rejected], 0.0, "clean", rejected=True)
         scores = torch.cat(parts)
         if scores.ndim != 2 or not bool((self.labels < scores.shape[1]).all()):
             raise InvalidInputError(
@@ -476,12 +579,26 @@ class _Evaluation:
                 self._run_stage(stage, epsilon, self._not_broken(epsilon) & ~stood)
             stood |= self._not_broken(epsilon)
 
-    def _run_stage(self, stage: AttackStage, epsilon: float, attacked: Tensor) -> None:
-        for rows, points in self._attack(stage, epsilon, attacked):
-            wrong = self.model.wrong(points, self.labels[rows]).cpu()
-            self._break(rows[wrong], epsilon, stage.name)
+    def _run_past_rejection(self, stages: Sequence[AttackStage], epsilons: Sequence[float]) -> None:
+        """Look for wrong answers around samples for which only rejections are known."""
+        stood = torch.zeros(len(self.samples), dtype=torch.bool)
+        for epsilon in reversed(epsilons):
+            for stage in stages:
+                waiting = ~self._not_broken(epsilon) & (self.wrong_at > epsilon) & ~stood
+                self._run_stage(stage, epsilon, waiting, past_rejection=True)
+            stood |= self.wrong_at > epsilon
+
+    def _run_stage(
+        self, stage: AttackStage, epsilon: float, attacked: Tensor, *, past_rejection: bool = False
+    ) -> None:
+        for rows, points in self._attack(stage, epsilon, attacked, past_rejection):
+            wrong, rejected = (m.cpu() for m in self.model.judge(points, self.labels[rows]))
+            self._break(rows[wrong], points[wrong], epsilon, stage.name)
+            if past_rejection:
+                continue
+            self._break(rows[rejected], points[rejected], epsilon, stage.name, rejected=True)
             if stage.kind != "gradient":
-                self._beat(stage, rows[wrong])
+                self._beat(stage, rows[wrong | rejected])
         seconds = time.monotonic() - self.began
         standing = int(self._not_broken(epsilon).sum())
         self.report(AttackProgress(stage.name, epsilon, standing, len(self.samples), seconds))
@@ -493,10 +610,10 @@ class _Evaluation:
                 self._beat(stage, rows)
 
     def _attack(
-        self, stage: AttackStage, epsilon: float, attacked: Tensor
+        self, stage: AttackStage, epsilon: float, attacked: Tensor, past_rejection: bool = False
     ) -> Iterator[tuple[Tensor, Tensor]]:
         """Run a stage on some samples; yield the rows and points that it found."""
-        view = self.model.view(stage.head)
+        view = self.model.view(stage.head, past_rejection=past_rejection)
         for batch, rows in enumerate(batches(torch.nonzero(attacked)[:, 0], self.batch_size)):
             if time.monotonic() > self.deadline:
                 raise _LimitReachedError
@@ -524,8 +641,16 @@ class _Evaluation:
     def _not_broken(self, epsilon: float) -> Tensor:
         return self.broken_at > epsilon
 
-    def _break(self, rows: Tensor, epsilon: float, name: str) -> None:
+    def _break(
+        self, rows: Tensor, points: Tensor, epsilon: float, name: str, *, rejected: bool = False
+    ) -> None:
+        """Note that samples are wrong or rejected at a radius, the least so far."""
+        if not rejected:
+            self.wrong_at[rows] = epsilon
+        sooner = self.broken_at[rows] > epsilon
+        rows, points = rows[sooner], points[sooner.to(points.device)]
         self.broken_at[rows] = epsilon
+        self.points[rows] = points
         for row in rows.tolist():
             self.broken_by[row] = name
 
@@ -535,6 +660,22 @@ class _Evaluation:
     def _neighbours(self, scores: Tensor) -> AttackStage:
         pool = Neighbours(self.samples[:_POOL], scores[:_POOL].argmax(dim=1))
         return AttackStage("neighbours", pool, None, "black-box")
+
+    def _rejected(self, epsilons: Sequence[float]) -> tuple[float, ...]:
+        only = [(self.broken_at <= e) & (self.wrong_at > e) for e in epsilons]
+        return tuple(float(rows.double().mean()) for rows in only)
+
+    def _examples(self) -> AdversarialExamples:
+        found = self.broken_at.isfinite()
+        rows = torch.nonzero(found)[:, 0]
+        labels = self.labels[rows].cpu().numpy()
+        return AdversarialExamples(
+            points=self.points[rows].cpu().numpy(),
+            samples=rows.numpy(),
+            labels=labels if self.model.classes is None else self.model.classes[labels],
+            radii=self.broken_at[rows].numpy(),
+            norm=self.norm,
+        )
 
     def _accuracies(self, epsilons: Sequence[float]) -> tuple[float, ...]:
         return tuple(float(self._not_broken(e).double().mean()) for e in epsilons)
@@ -552,7 +693,8 @@ class _Evaluation:
 
     def _certified(self, epsilons: Sequence[float], proved: Tensor) -> tuple[float, ...]:
         correct = self.broken_at > 0
-        refuted = torch.nonzero(correct & (proved >= self.broken_at))[:, 0]
+        # Of a model that rejects it is proved that it gives no other class.
+        refuted = torch.nonzero(correct & (proved >= self.wrong_at))[:, 0]
         if len(refuted):
             raise VerificationError(
                 "certified_radii",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,14 @@ from ecoc.codes import Codebook
 from ecoc.codes.validation import check_two_symbols
 from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.multiclass.data import open_pipeline, transformed
-from ecoc.multiclass.decoders import Decoder, LossBased, SelfHealing, Soft, make_decoder
+from ecoc.multiclass.decoders import (
+    Decoder,
+    LossBased,
+    SelfHealing,
+    Soft,
+    hamming_margin,
+    make_decoder,
+)
 from ecoc.nn.decoder import CodeDecoder
 from ecoc.nn.networks.architectures import ColumnEnsemble
 from ecoc.robustness.columns import AffineMap, torch_columns
@@ -31,10 +38,13 @@ __all__ = [
     "as_view",
     "attacked_model",
     "code_heads",
+    "column_sizes",
+    "fewest_columns",
     "tempered",
 ]
 
 Head: TypeAlias = Callable[[Tensor], Tensor]
+Deciding: TypeAlias = Literal["logits", "signs", "probabilities"]
 Scores: TypeAlias = Callable[[npt.NDArray[Any]], Floats]
 
 _CPU = torch.device("cpu")
@@ -44,6 +54,12 @@ _CHUNK = 1024
 
 _LARGEST = LossBased("linear")
 """Decides by the largest score where every class has its own."""
+
+_USUAL = 256
+"""Samples from which the usual size of a column's logits is taken."""
+
+_VOTES = 0.9
+"""Signs decide if they give the same class for this share of logits."""
 
 _PROBES = 32
 """Samples on which formulas are compared with the model that they are for."""
@@ -84,8 +100,8 @@ class ModelAdapter:
         The same networks side by side, as bounds take them.
     input_shape : tuple of int, optional
         The shape of one sample, if it is known.
-    may_reject : bool
-        Whether it may leave a sample undecided.
+    reject_below : int, optional
+        The Hamming margin below which it leaves a sample undecided.
     closed : str
         Why neither gradients nor bounds are known, a sentence; empty if they may be.
     """
@@ -101,7 +117,7 @@ class ModelAdapter:
     decision: Head | None = None
     networks: Sequence[nn.Module] = ()
     input_shape: tuple[int, ...] | None = None
-    may_reject: bool = False
+    reject_below: int | None = None
     closed: str = ""
 
     @property
@@ -276,7 +292,7 @@ def _code_classifier(model: Any) -> ModelAdapter:
         decoder=model.decoder_,
         predict=model.predict,
         estimators=model.estimators_,
-        may_reject=getattr(model, "reject_below", None) is not None,
+        reject_below=getattr(model, "reject_below", None),
     )
 
 
@@ -342,6 +358,8 @@ class View:
         From there to the class scores (n_samples x n_classes) whose loss the attack raises.
     decision : callable, optional
         From there to the class scores whose largest is the prediction.
+    undecided : int, optional
+        A place among these scores that stands for no class: to end there is no success.
 
     Examples
     --------
@@ -353,6 +371,7 @@ class View:
     body: Head
     surrogate: Head = _same
     decision: Head = _same
+    undecided: int | None = None
 
     def __call__(self, points: Tensor) -> tuple[Tensor, Tensor]:
         """The scores to push on, and the scores that decide."""
@@ -411,6 +430,13 @@ class AttackedModel:
         The codebook, if the body gives the scores of its columns.
     closed : str
         Why it is a black box, a sentence; empty if it is none.
+    rejection : callable, optional
+        From the logits to whether the model rejects a sample instead of deciding.
+    n_judges : int
+        How often a random model is asked whether it misclassifies a point.
+    deciding : {"logits", "signs", "probabilities"}
+        What the decision is nearest to: sums of logits, votes of signs (Hamming decoding, and
+        columns so certain that their probabilities are 0 or 1), or sums of probabilities.
     """
 
     body: Head
@@ -423,23 +449,53 @@ class AttackedModel:
     module: nn.Module | None = None
     matrix: npt.NDArray[np.int8] | None = None
     closed: str = ""
+    rejection: Head | None = None
+    n_judges: int = 1
+    deciding: Deciding = "logits"
 
     @property
     def is_black_box(self) -> bool:
         """Whether there are no gradients."""
         return not self.heads
 
-    def view(self, head: str | None = None) -> View:
-        """The model for an attack on this head, by default on the one that decides."""
-        return View(self.body, self.heads[head] if head else self.decision, self.decision)
+    def view(self, head: str | None = None, *, past_rejection: bool = False) -> View:
+        """The model for an attack on this head, by default on the one that decides.
 
-    def wrong(self, points: Tensor, labels: Tensor) -> Tensor:
-        """Which points the model itself misclassifies; labels are places among the scores."""
-        if self.predict is None or self.classes is None:
-            with torch.no_grad():
-                return self.decision(self.body(points)).argmax(dim=1) != labels
-        predicted = np.asarray(self.predict(points.cpu().numpy()))
-        return torch.from_numpy(predicted != self.classes[labels.cpu().numpy()]).to(labels.device)
+        A model that rejects has one more class score, the last, for which `past_rejection` says
+        that it is no success.
+        """
+        surrogate = self.heads[head] if head else self.decision
+        rejection, decision = self.rejection, self.decision
+        if rejection is None:
+            return View(self.body, surrogate, decision)
+
+        def answer(logits: Tensor) -> Tensor:
+            scores = decision(logits)
+            rejected = torch.where(rejection(logits), torch.inf, -torch.inf).to(scores)
+            return torch.cat([scores, rejected[:, None]], dim=1)
+
+        n_classes = 0 if self.matrix is None else len(self.matrix)
+        return View(self.body, surrogate, answer, n_classes if past_rejection else None)
+
+    def judge(self, points: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+        """Which points the model itself gets wrong, and which it rejects; two masks.
+
+        Labels are places among the scores.
+        """
+        with torch.no_grad():
+            if self.predict is None or self.classes is None:
+                answers = [self.body(points) for _ in range(self.n_judges)]
+                logits = torch.stack(answers).mean(dim=0)
+                wrong = self.decision(logits).argmax(dim=1) != labels
+                rejected = self.rejection(logits) if self.rejection else torch.zeros_like(wrong)
+                return wrong & ~rejected, rejected
+            predicted = np.asarray(self.predict(points.cpu().numpy()))
+            right = torch.from_numpy(predicted == self.classes[labels.cpu().numpy()])
+            right = right.to(labels.device)
+            if self.rejection is None:
+                return ~right, torch.zeros_like(right)
+            known = torch.from_numpy(np.isin(predicted, self.classes)).to(labels.device)
+            return ~right & known, ~known
 
     def places(self, y: npt.ArrayLike | Tensor, n: int) -> Tensor:
         """The labels of n samples as places among the scores."""
@@ -484,7 +540,8 @@ def attacked_model(model: Any, samples: npt.NDArray[Any]) -> AttackedModel:
     model : object
         What :func:`adapt` knows. Without known gradients it is a black box.
     samples : array
-        Some inputs, on which formulas made from a model are compared with it.
+        Some inputs, on which formulas made from a model are compared with it, and from which
+        the usual sizes of its columns' scores are taken.
     """
     if isinstance(model, AttackedModel):
         return model
@@ -499,17 +556,48 @@ def attacked_model(model: Any, samples: npt.NDArray[Any]) -> AttackedModel:
         return _black_box(adapter, closed)
     decision = adapter.decision or _decoding(adapter)
     dtype, device = _placed(module)
+    heads: Mapping[str, Head] = {"logits": _same}
+    deciding: Deciding = "logits"
+    if adapter.matrix is not None:
+        with torch.no_grad():
+            logits = module(torch.from_numpy(samples[:_USUAL]).to(device, dtype))
+        heads = code_heads(adapter.matrix, device, sizes=column_sizes(logits), decision=decision)
+        deciding = _deciding(adapter.matrix, decision, logits)
     return AttackedModel(
         body=module,
         decision=decision,
-        heads={"logits": _same} if adapter.matrix is None else code_heads(adapter.matrix, device),
+        heads=heads,
         classes=adapter.classes,
         dtype=dtype,
         device=device,
         predict=adapter.predict,
         module=module,
         matrix=adapter.matrix,
+        rejection=_rejection(adapter),
+        deciding=deciding,
     )
+
+
+def _deciding(matrix: npt.NDArray[np.int8], decision: Head, logits: Tensor) -> Deciding:
+    """What a decision is nearest to, for logits of the usual sizes."""
+    probes = _shuffled(logits)
+    chosen = decision(probes).argmax(dim=1)
+
+    def agreement(output: str) -> float:
+        form = CodeDecoder(matrix, output).to(logits.device)
+        return float((form(probes).argmax(dim=1) == chosen).double().mean())
+
+    if agreement("hamming") >= _VOTES:
+        return "signs"
+    return "logits" if agreement("normalised-linear") > agreement("soft") else "probabilities"
+
+
+def _shuffled(logits: Tensor) -> Tensor:
+    """Logits of columns that were told apart from one another, with signs at random."""
+    generator = torch.Generator().manual_seed(0)
+    order = torch.rand(logits.shape, generator=generator).argsort(dim=0).to(logits.device)
+    signs = 2.0 * torch.randint(2, logits.shape, generator=generator) - 1
+    return logits.gather(0, order) * signs.to(logits)
 
 
 def _with_gradients(model: ModelAdapter, samples: npt.NDArray[Any]) -> tuple[nn.Module | None, str]:
@@ -544,7 +632,22 @@ def _black_box(model: ModelAdapter, closed: str) -> AttackedModel:
         predict=model.predict,
         matrix=model.matrix,
         closed=closed,
+        rejection=_rejection(model),
     )
+
+
+def _rejection(model: ModelAdapter) -> Head | None:
+    """Whether a model rejects, from the scores of its columns."""
+    matrix, least = model.matrix, model.reject_below
+    if matrix is None or least is None:
+        return None
+
+    def rejection(logits: Tensor) -> Tensor:
+        scores = logits.detach().cpu().numpy().astype(np.float64)
+        rows = np.asarray(model.decoder(scores, matrix)).argmax(axis=1)
+        return torch.from_numpy(hamming_margin(scores, matrix, rows) < least).to(logits.device)
+
+    return rejection
 
 
 def _decoding(model: ModelAdapter) -> Head:
@@ -576,10 +679,11 @@ def _placed(module: nn.Module) -> tuple[torch.dtype, torch.device]:
 # ------------------------------------------------------------ forms of class scores
 
 
-def tempered(decoder: Head, sharpness: float = 1.0) -> Head:
-    """A decoder whose logits are first divided by their mean size, sample by sample.
+def tempered(decoder: Head, sharpness: float = 1.0, sizes: Tensor | None = None) -> Head:
+    """A decoder whose logits are first divided by their sizes, column by column and in the mean.
 
-    Then it does not saturate, however certain the columns are.
+    Then it does not saturate, however certain the columns are, and a column whose logits are
+    small counts as much as one whose logits are large.
 
     Parameters
     ----------
@@ -589,34 +693,152 @@ def tempered(decoder: Head, sharpness: float = 1.0) -> Head:
         What the divided logits are multiplied by. The larger it is, the more a push turns
         around the columns that are nearly undecided, which is what counts where the decision
         is nearly that of Hamming decoding.
+    sizes : tensor of shape (n_columns,), optional
+        How large the logits of each column usually are.
 
     Examples
     --------
     >>> head = tempered(CodeDecoder([[1, 1], [1, -1], [-1, 1]]))
     >>> head(torch.tensor([[500.0, -100.0]]))
     tensor([[0.6293, 0.7119, 0.2881]])
+    >>> even = tempered(head, sizes=torch.tensor([500.0, 100.0]))
+    >>> even(torch.tensor([[500.0, -100.0]]))
+    tensor([[0.5000, 0.7311, 0.2689]])
     """
 
     def head(logits: Tensor) -> Tensor:
-        size = logits.detach().abs().mean(dim=1, keepdim=True)
-        return decoder(sharpness * logits / size.clamp(min=torch.finfo(logits.dtype).tiny))
+        even = logits if sizes is None else logits / sizes.to(logits)
+        size = even.detach().abs().mean(dim=1, keepdim=True)
+        return decoder(sharpness * even / size.clamp(min=torch.finfo(even.dtype).tiny))
 
     return head
 
 
-def code_heads(matrix: npt.NDArray[np.int8], device: torch.device | None = None) -> dict[str, Head]:
+_RIVALS = 9
+"""The most classes that a sample is pushed towards one by one."""
+
+
+def fewest_columns(matrix: npt.NDArray[np.int8], decision: Head, sizes: Tensor) -> Head:
+    """Score each class by what is missing for it to take over from the class that decides now.
+
+    Of the columns that tell the two apart, those that are cheapest to turn around until half
+    of them are: minus the sum of their leads, in units of what is usual for each column. The
+    class that decides has 0. Hamming decoding changes its mind where the sum is 0, and no
+    other column needs to move.
+
+    Parameters
+    ----------
+    matrix : array of shape (n_classes, n_columns)
+        The codebook.
+    decision : callable
+        From logits of columns to the class scores whose largest is the prediction.
+    sizes : tensor of shape (n_columns,)
+        How large the logits of each column usually are.
+
+    Examples
+    --------
+    >>> matrix = np.array([[1, 1, 1], [-1, -1, 1], [1, -1, -1]], dtype=np.int8)
+    >>> head = fewest_columns(matrix, CodeDecoder(matrix, "hamming"), torch.ones(3))
+    >>> head(torch.tensor([[4.0, 1.0, 3.0]]))
+    tensor([[ 0., -5., -4.]])
+    """
+    code = torch.tensor(matrix.tolist(), dtype=torch.float32, device=sizes.device)
+
+    def head(logits: Tensor) -> Tensor:
+        entries, even = code.to(logits), logits / sizes.to(logits)
+        with torch.no_grad():
+            scores = decision(logits.detach()).to(logits)[:, : len(code)]
+            first = scores.argmax(dim=1)
+            scores = scores.scatter(1, first[:, None], -torch.inf)
+            rivals = scores.topk(min(_RIVALS, len(code) - 1), dim=1).indices
+        sides = (entries[first][:, None, :] - entries[rivals]) / 2
+        leads = torch.where(sides != 0, sides.sign() * even[:, None, :], torch.inf)
+        leads, order = leads.sort(dim=2)
+        weights = sides.abs().gather(2, order)
+        # One that is a tie is not a win for every class: go on until there is more than half.
+        needed = weights.cumsum(2) - weights <= weights.sum(2, keepdim=True) / 2
+        missing = torch.where(needed & (weights > 0), leads.clamp(min=0), 0.0).sum(dim=2)
+        # Classes far behind come last, in their order.
+        with torch.no_grad():
+            ranks = scores.argsort(dim=1, descending=True).argsort(dim=1)
+            far = -missing.amax(dim=1, keepdim=True) - 1 - ranks
+            far = far.scatter(1, first[:, None], 0.0)
+        return far.scatter(1, rivals, -missing)
+
+    return head
+
+
+def _means_or_sums(matrix: npt.NDArray[np.int8], decision: Head, sizes: Tensor) -> Head:
+    """Equation 20 of a ternary code as means or centred sums, whichever decides alike.
+
+    Hamming decoding counts one half for a column that a class does not use, so that sums are
+    compared from the middle.
+    """
+    means = CodeDecoder(matrix).to(sizes.device)
+    linear = CodeDecoder(matrix, "normalised-linear", normalise=False).to(sizes.device)
+
+    def sums(logits: Tensor) -> Tensor:
+        scores: Tensor = linear(torch.tanh(logits / 2))
+        return scores
+
+    probes = _shuffled(sizes.expand(_USUAL, -1))
+    chosen = decision(probes).argmax(dim=1)
+    agree = [int((form(probes).argmax(dim=1) == chosen).sum()) for form in (means, sums)]
+    return sums if agree[1] > agree[0] else means
+
+
+def column_sizes(logits: Tensor) -> Tensor:
+    """How large the logits of each column usually are: the median of their absolute values.
+
+    Columns that are mostly zero have the mean instead, and 1 if they are always zero.
+
+    Examples
+    --------
+    >>> column_sizes(torch.tensor([[1.0, -40.0, 0.0], [-2.0, 50.0, 0.0], [9.0, 60.0, 0.0]]))
+    tensor([ 2., 50.,  1.])
+    """
+    sizes = logits.detach().abs()
+    middle, mean = sizes.median(dim=0).values, sizes.mean(dim=0)
+    sizes = torch.where(middle > 0, middle, mean)
+    return torch.where((sizes > 0) & sizes.isfinite(), sizes, 1.0)
+
+
+def code_heads(
+    matrix: npt.NDArray[np.int8],
+    device: torch.device | None = None,
+    *,
+    sizes: Tensor | None = None,
+    decision: Head | None = None,
+) -> dict[str, Head]:
     """All forms of class scores that come from the logits of columns.
 
     ``"soft"`` is equation 20 as the paper prints it: sums, and means for ternary codes.
+
+    Parameters
+    ----------
+    matrix : array of shape (n_classes, n_columns)
+        The codebook.
+    device : torch.device, optional
+        Where it is needed.
+    sizes : tensor of shape (n_columns,), optional
+        How large the logits of each column usually are; alike by default.
+    decision : callable, optional
+        From logits to the class scores that decide; Hamming decoding by default.
     """
     ternary = bool((matrix == 0).any())
+    sizes = torch.ones(matrix.shape[1], device=device) if sizes is None else sizes
+    decision = CodeDecoder(matrix, "hamming").to(device) if decision is None else decision
+    soft = _means_or_sums(matrix, decision, sizes) if ternary else CodeDecoder(matrix).to(device)
     return {
         "soft": CodeDecoder(matrix, "soft", normalise=ternary).to(device),
         "log": CodeDecoder(matrix, "log-soft", normalise=ternary).to(device),
         # The logits of classes, as networks without a code have them.
         "logits": CodeDecoder(matrix, "normalised-linear").to(device),
         "log-likelihood": CodeDecoder(matrix, "normalised-logistic", normalise=ternary).to(device),
-        "tempered": tempered(CodeDecoder(matrix).to(device)),
-        "sharp": tempered(CodeDecoder(matrix).to(device), sharpness=10.0),
-        "tempered-log": tempered(CodeDecoder(matrix, "normalised-logistic").to(device)),
+        "tempered": tempered(soft, 3.0, sizes),
+        "sharp": tempered(soft, 10.0, sizes),
+        "tempered-log": tempered(
+            CodeDecoder(matrix, "normalised-logistic").to(device), sizes=sizes
+        ),
+        "fewest": fewest_columns(matrix, decision, sizes),
     }

@@ -1,15 +1,14 @@
-"""Which attacks an evaluation runs, and the signs that gradients are masked."""
+"""Which attacks an evaluation runs, and in which order."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ecoc._checks import listing
 from ecoc.robustness.attacks import (
     APGD,
     PGD,
+    SPSA,
     Attack,
     EveryTarget,
     HopSkipJump,
@@ -21,121 +20,12 @@ from ecoc.robustness.models import AttackedModel
 __all__ = [
     "PROTOCOLS",
     "AttackStage",
-    "Evidence",
     "Protocol",
     "black_box_stages",
-    "masking_signs",
+    "escalation_stages",
     "paper_stage",
     "strong_stages",
 ]
-
-
-ZERO_SHARE = 0.05
-"""From this share of zero gradients on, an attack is called stalled."""
-
-BEATEN_SHARE = 0.01
-"""From this share of all samples on, another kind of attack is said to beat gradients."""
-
-GAP = 0.1
-"""From this difference in accuracy on, the paper's attack is said to have missed much."""
-
-LEFT_AT_LARGE = 0.05
-"""An accuracy above this, with half of the box in reach, is not believed."""
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """Counts and accuracies of an evaluation that tell whether gradients are masked.
-
-    Attributes
-    ----------
-    n_samples : int
-        The number of samples.
-    zero_gradients : mapping of str to float
-        For each attack with gradients the share that was exactly zero.
-    beaten_by : mapping of str to int
-        For each attack without gradients how many samples it broke at a radius at which
-        gradients had not.
-    epsilons, attacked : sequence of float
-        Radii and accuracies.
-    paper : sequence of float, optional
-        Accuracies under the paper's attack alone.
-    large : float
-        The radius from which on nothing should stand.
-    """
-
-    n_samples: int
-    zero_gradients: Mapping[str, float]
-    beaten_by: Mapping[str, int]
-    epsilons: Sequence[float]
-    attacked: Sequence[float]
-    paper: Sequence[float] | None
-    large: float
-
-
-def masking_signs(evidence: Evidence) -> list[str]:
-    """Say what speaks against believing the accuracies, a sentence or two each.
-
-    Examples
-    --------
-    >>> signs = masking_signs(Evidence(100, {"pgd": 0.88}, {"noise": 0}, [0.1], [0.9], None, 0.5))
-    >>> print(*signs)
-    Gradients are masked: 88 % of those of pgd were exactly zero.
-    """
-    return [
-        *_stalled(evidence),
-        *_beaten(evidence),
-        *_missed(evidence),
-        *_standing_at_large(evidence),
-    ]
-
-
-def _stalled(evidence: Evidence) -> list[str]:
-    stalled = [
-        f"{100 * share:.0f} % of those of {name}"
-        for name, share in evidence.zero_gradients.items()
-        if share >= ZERO_SHARE
-    ]
-    if not stalled:
-        return []
-    return [f"Gradients are masked: {listing(stalled)} were exactly zero."]
-
-
-def _beaten(evidence: Evidence) -> list[str]:
-    return [
-        f"Gradients may be masked: {name} broke {count} of {evidence.n_samples} samples that no "
-        "attack with gradients broke at the same radius."
-        for name, count in evidence.beaten_by.items()
-        if count > BEATEN_SHARE * evidence.n_samples
-    ]
-
-
-def _missed(evidence: Evidence) -> list[str]:
-    if evidence.paper is None:
-        return []
-    gaps = [
-        (paper - attacked, epsilon, paper, attacked)
-        for epsilon, paper, attacked in zip(
-            evidence.epsilons, evidence.paper, evidence.attacked, strict=True
-        )
-    ]
-    gap, epsilon, paper, attacked = max(gaps)
-    if gap <= GAP:
-        return []
-    text = (
-        f"Cross-entropy alone misses much: at {epsilon:g} it leaves {100 * paper:.0f} % where the "
-        f"battery leaves {100 * attacked:.0f} %."
-    )
-    return [text]
-
-
-def _standing_at_large(evidence: Evidence) -> list[str]:
-    return [
-        f"The attack is too weak: at {epsilon:g}, with half of the box in reach, it leaves "
-        f"{100 * accuracy:.0f} %."
-        for epsilon, accuracy in zip(evidence.epsilons, evidence.attacked, strict=True)
-        if epsilon >= evidence.large and accuracy > LEFT_AT_LARGE
-    ][:1]
 
 
 Protocol = Literal["paper", "strong"]
@@ -143,6 +33,10 @@ PROTOCOLS: tuple[Protocol, ...] = ("paper", "strong")
 """The names that an evaluation knows."""
 
 _LOSS_NAMES = {"cross-entropy": "ce", "margin": "cw", "dlr": "dlr"}
+
+
+_TARGETED = {"logits": "logits", "signs": "sharp", "probabilities": "tempered"}
+"""The form of scores that is pushed on class by class, by what decides."""
 
 
 @dataclass(frozen=True)
@@ -181,40 +75,56 @@ def strong_stages(model: AttackedModel, n_classes: int) -> list[AttackStage]:
     """The battery that runs after the paper's attack, on samples that still stand.
 
     Cheap attacks that break most of what can be broken come first; Square comes last, where
-    whatever it still finds says that gradients were of no use.
+    whatever it still finds says that gradients were of no use. Where signs alone decide, what
+    counts is which columns are the cheapest to turn around, and two attacks look for these.
     """
     if model.is_black_box:
         return black_box_stages()
-    coded = "soft" in model.heads
+    if "soft" not in model.heads:
+        return [*_class_stages(n_classes), *_checks("logits")]
     stages = [
-        _stage(PGD(steps=20, loss="margin", random_start=False), "logits"),
+        _stage(APGD(steps=30), "sharp"),
         _stage(APGD(steps=50), "logits"),
+        _stage(APGD(steps=40), "soft"),
     ]
-    if coded:
-        stages += [
-            _stage(APGD(steps=50), "sharp"),
-            _stage(APGD(steps=30), "tempered"),
-            _stage(APGD(steps=30, loss="cross-entropy"), "tempered-log"),
-            _stage(APGD(steps=30, loss="cross-entropy"), "log"),
-            _stage(APGD(steps=30, loss="cross-entropy"), "soft"),
-            _stage(APGD(steps=30), "soft"),
-        ]
-    else:
-        stages.append(_stage(APGD(steps=50, loss="cross-entropy"), "logits"))
-        if n_classes > 2:
-            stages.append(_stage(APGD(steps=50, loss="dlr"), "logits"))
+    stages.append(_stage(APGD(steps=20, loss="cross-entropy"), "log"))
     if model.matrix is not None and not model.matrix.all():
         # Without zeros it would be the margin of the logits once more.
-        stages.append(_stage(APGD(steps=50), "log-likelihood"))
-    best = "sharp" if coded else "logits"
+        stages.append(_stage(APGD(steps=30), "log-likelihood"))
+    by_signs = model.deciding == "signs"
+    if by_signs:
+        stages.append(_stage(APGD(steps=50, restarts=3), "fewest"))
     if n_classes > 2:
-        every = EveryTarget(APGD(steps=20, random_start=False))
-        stages.append(AttackStage(f"every-target-cw-{best}", every, best))
+        head = _TARGETED[model.deciding]
+        stages.append(_every_target(head, APGD(steps=20, random_start=False), 9))
+    if n_classes > 2 and by_signs:
+        stages.append(_every_target("fewest", APGD(steps=30, random_start=False), 5))
+    return [*stages, *_checks("sharp")]
+
+
+def _class_stages(n_classes: int) -> list[AttackStage]:
+    """What is pushed on where every class has a score of its own."""
+    stages = [
+        _stage(APGD(steps=50), "logits"),
+        _stage(APGD(steps=30, loss="cross-entropy"), "logits"),
+    ]
+    if n_classes > 2:
+        stages += [
+            _stage(APGD(steps=30, loss="dlr"), "logits"),
+            _every_target("logits", APGD(steps=20), 9),
+        ]
+    return stages
+
+
+def _every_target(head: str, attack: APGD, n_targets: int) -> AttackStage:
+    return AttackStage(f"every-target-cw-{head}", EveryTarget(attack, n_targets), head)
+
+
+def _checks(head: str) -> list[AttackStage]:
+    """What needs no gradients: whatever it still finds says that gradients were of no use."""
     return [
-        *stages,
-        AttackStage(f"apgd-restarts-cw-{best}", APGD(steps=50, restarts=2), best),
         AttackStage("noise", Noise(), None, "noise"),
-        AttackStage(f"square-{best}", Square(queries=500), best, "black-box"),
+        AttackStage(f"square-{head}", Square(queries=100), head, "black-box"),
     ]
 
 
@@ -225,6 +135,14 @@ def black_box_stages() -> list[AttackStage]:
         AttackStage("noise", Noise(), None, "noise"),
         AttackStage("square", Square(queries=1000), None, "black-box"),
         AttackStage("hop-skip-jump", walk, None, "black-box"),
+    ]
+
+
+def escalation_stages(head: str) -> list[AttackStage]:
+    """What is run where gradients cannot be believed, on what is left: many more queries."""
+    return [
+        AttackStage(f"spsa-{head}", SPSA(), head, "black-box"),
+        AttackStage(f"square-5000-{head}", Square(queries=5000), head, "black-box"),
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,16 +12,17 @@ import numpy.typing as npt
 
 from ecoc._checks import counted
 from ecoc._latex import booktabs, escaped
-from ecoc.errors import FileFormatError
+from ecoc.errors import FileFormatError, InvalidInputError
 from ecoc.multiclass.diagnostics.plotting import figure_of, new_axes
 from ecoc.robustness.certificates.bounds import Smoothing
+from ecoc.robustness.examples import AdversarialExamples
 from ecoc.robustness.threat import Box
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Certification", "RobustnessResult"]
+__all__ = ["Certification", "Leaderboard", "RobustnessResult"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +42,8 @@ class Certification:
         Whether they are the true ones, if these were given.
     abstained : array of bool of shape (n_samples,)
         Where not even the prediction at the sample itself is certain: all-bits decoding has
-        no codeword there, votes under noise are too close to tell, or classes are tied.
+        no codeword there, votes under noise are too close to tell, classes are tied, or the
+        model rejects the sample.
     norm, box
         The threat: changes of this norm, within this box.
     method, decoding : str
@@ -73,7 +75,8 @@ class Certification:
     def certified_accuracy(self) -> tuple[float, ...] | None:
         """For each radius, the share of samples whose prediction is right and stands.
 
-        A lower bound on the accuracy under any attack of that radius; None without labels.
+        A lower bound on the accuracy under any attack of that radius, for a model that rejects
+        on the share of answers that are right or rejections; None without labels.
         """
         if self.correct is None:
             return None
@@ -174,19 +177,30 @@ class Certification:
 
 
 def _latex_by_radius(
-    epsilons: Sequence[float], clean: float | None, columns: Mapping[str, Sequence[float]]
+    epsilons: Sequence[float], clean: float | None, columns: Mapping[str, Sequence[float | None]]
 ) -> str:
     """A line for each radius, and one for radius 0, where every column has the clean accuracy."""
     lines = [[r"$\epsilon$", *map(escaped, columns)]]
     if clean is not None:
         lines.append(["0", *([escaped(f"{100 * clean:.1f} %")] * len(columns))])
     for i, epsilon in enumerate(epsilons):
-        cells = (escaped(f"{100 * values[i]:.1f} %") for values in columns.values())
+        cells = (escaped(shown_share(values[i])) for values in columns.values())
         lines.append([f"{epsilon:g}", *cells])
     return booktabs(lines)
 
 
-_VERSION = 1
+def shown_share(share: float | None) -> str:
+    """A share as people read it; None is one that is withheld.
+
+    Examples
+    --------
+    >>> shown_share(0.5), shown_share(None)
+    ('50.0 %', 'withheld')
+    """
+    return "withheld" if share is None else f"{100 * share:.1f} %"
+
+
+_VERSION = 2
 
 _CURVES = (("attacked", "o-", "C0"), ("paper", "s:", "C7"), ("certified", "^--", "C2"))
 
@@ -204,14 +218,21 @@ class RobustnessResult:
         The radii, increasing.
     clean : float
         The accuracy without attack.
-    attacked : tuple of float
+    attacked : tuple of float or None
         For each radius, the share of samples that are classified correctly and that no
-        attack has broken at this radius or a smaller one.
+        attack has broken at this radius or a smaller one. None where it is withheld, because
+        it would say nothing about the model.
     paper : tuple of float, optional
         The same under the paper's attack alone; None for a model without gradients.
     certified : tuple of float, optional
         For each radius, the share of samples that are classified correctly and certified;
         None without certificates.
+    withheld : str
+        Why accuracies are withheld, a sentence; empty if none is.
+    rejected : tuple of float, optional
+        Without attack and for each radius, the share of samples that the model rejects, or
+        can be made to reject but not to answer with a wrong class; these are neither in
+        `clean` nor in `attacked`. None for a model that always answers.
     warnings : tuple of str
         Signs that gradients are masked, and limits that came first.
     protocol, norm : str
@@ -228,6 +249,9 @@ class RobustnessResult:
         Whether every attack was run; False if a limit came first.
     seconds : float
         How long it took.
+    examples : AdversarialExamples, optional
+        The points that broke the samples, if they were to be kept; not in :meth:`to_dict`,
+        they have a file of their own.
 
     Examples
     --------
@@ -243,9 +267,11 @@ class RobustnessResult:
 
     epsilons: tuple[float, ...]
     clean: float
-    attacked: tuple[float, ...]
+    attacked: tuple[float | None, ...]
     paper: tuple[float, ...] | None = None
     certified: tuple[float, ...] | None = None
+    withheld: str = ""
+    rejected: tuple[float, ...] | None = None
     warnings: tuple[str, ...] = ()
     protocol: str = "strong"
     norm: str = "linf"
@@ -254,11 +280,35 @@ class RobustnessResult:
     zero_gradients: Mapping[str, float] | None = None
     complete: bool = True
     seconds: float = 0.0
+    examples: AdversarialExamples | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if len(self.attacked) != len(self.epsilons):
+            raise InvalidInputError(
+                f"attacked must have a share for each of {len(self.epsilons)} radii, not "
+                f"{len(self.attacked)}."
+            )
+        if (None in self.attacked) != bool(self.withheld):
+            raise InvalidInputError(
+                "withheld must say why a share of attacked is None, and be empty if none is."
+            )
 
     @property
     def n_samples(self) -> int:
         """How many samples were attacked."""
         return len(self.broken_at)
+
+    @property
+    def columns(self) -> dict[str, tuple[float | None, ...]]:
+        """The columns of the table by their headings, with a share for each radius."""
+        rejected = None if self.rejected is None else self.rejected[1:]
+        columns = {
+            "attacked": self.attacked,
+            "rejected": rejected,
+            "paper": self.paper,
+            "certified": self.certified,
+        }
+        return {name: values for name, values in columns.items() if values is not None}
 
     @property
     def found_by(self) -> dict[str, int]:
@@ -267,20 +317,23 @@ class RobustnessResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain data that JSON can hold."""
-        return {"version": _VERSION, **asdict(self)}
+        fields = asdict(replace(self, examples=None))
+        del fields["examples"]
+        return {"version": _VERSION, **fields}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> RobustnessResult:
         """What :meth:`to_dict` returned, also after a detour through JSON."""
         fields: dict[str, Any] = dict(data)
-        if fields.pop("version", None) != _VERSION:
-            raise FileFormatError(f"A robustness result must have version {_VERSION}.")
+        # Version 1 knew neither what is withheld nor what is rejected.
+        if fields.pop("version", None) not in {1, _VERSION}:
+            raise FileFormatError(f"A robustness result must have version 1 or {_VERSION}.")
         try:
             for name, value in fields.items():
                 fields[name] = tuple(value) if isinstance(value, list) else value
             return cls(**fields)
-        except TypeError as error:
-            raise FileFormatError(f"Not a robustness result: {error}.") from error
+        except (TypeError, InvalidInputError) as error:
+            raise FileFormatError(f"Not a robustness result: {error}") from error
 
     def to_latex(self) -> str:
         r"""The table that is printed, for LaTeX with the package booktabs.
@@ -298,9 +351,7 @@ class RobustnessResult:
         \bottomrule
         \end{tabular}
         """
-        columns = {"attacked": self.attacked, "paper": self.paper, "certified": self.certified}
-        shown = {name: values for name, values in columns.items() if values is not None}
-        return _latex_by_radius(self.epsilons, self.clean, shown)
+        return _latex_by_radius(self.epsilons, self.clean, self.columns)
 
     def plot(self, ax: Axes | None = None) -> Figure:
         """Draw the accuracies over the radius, with a note where something casts doubt on them.
@@ -317,30 +368,111 @@ class RobustnessResult:
             if values is not None:
                 label = f"{self.protocol} protocol" if name == "attacked" else name
                 label = "paper's attack alone" if name == "paper" else label
-                curve = [self.clean, *values]
-                ax.plot(
-                    epsilons, [100 * value for value in curve], style, color=colour, label=label
-                )
+                # What is withheld is a gap.
+                curve = [np.nan if value is None else 100 * value for value in values]
+                ax.plot(epsilons, [100 * self.clean, *curve], style, color=colour, label=label)
         ax.axhline(100 * self.clean, color="0.8", zorder=0, label="without attack")
         ax.set(xlabel=_radius_label(self.norm), ylabel="accuracy (%)", ylim=(-2, 102))
+        notes = ["accuracies under attack are withheld: see result.withheld"] * bool(self.withheld)
         if self.warnings:
-            ax.set_title(
-                f"{counted(len(self.warnings), 'warning')}: see result.warnings", fontsize="small"
-            )
+            notes.append(f"{counted(len(self.warnings), 'warning')}: see result.warnings")
+        if notes:
+            ax.set_title("\n".join(notes), fontsize="small")
         ax.legend(fontsize="small")
         return figure_of(ax)
 
     def __str__(self) -> str:
-        columns = {"attacked": self.attacked, "paper": self.paper, "certified": self.certified}
-        shown = {name: values for name, values in columns.items() if values is not None}
-        lines = [
-            f"{self.protocol} protocol, {self.norm}, clean {self.clean:.1%}".replace("%", " %"),
-            "epsilon" + "".join(f"{name:>10}" for name in shown),
-        ]
+        head = f"{self.protocol} protocol, {self.norm}, clean {shown_share(self.clean)}"
+        if self.rejected is not None:
+            head += f", rejected {shown_share(self.rejected[0])}"
+        columns = self.columns
+        lines = [head, "epsilon" + "".join(f"{name:>10}" for name in columns)]
         for i, epsilon in enumerate(self.epsilons):
-            cells = (f"{100 * values[i]:.1f} %" for values in shown.values())
+            cells = (shown_share(values[i]) for values in columns.values())
             lines.append(f"{epsilon:>7g}" + "".join(f"{cell:>10}" for cell in cells))
+        lines += [f"withheld: {self.withheld}"] * bool(self.withheld)
         return "\n".join([*lines, *(f"warning: {warning}" for warning in self.warnings)])
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """Models by the accuracy that attacks of one radius leave, the best first.
+
+    What is withheld has no rank and comes last. A dagger marks accuracies that warnings cast
+    doubt on.
+
+    Parameters
+    ----------
+    results : mapping of str to RobustnessResult
+        What was found about each model, on the same samples and with the same norm.
+    epsilon : float
+        One of their radii.
+
+    Examples
+    --------
+    >>> plain = RobustnessResult((0.1,), 0.98, (0.1,))
+    >>> hard = RobustnessResult((0.1,), 0.95, (0.9,), certified=(0.8,))
+    >>> masked = RobustnessResult((0.1,), 0.97, (None,), withheld="Gradients are masked.")
+    >>> print(Leaderboard({"plain": plain, "masked": masked, "hardened": hard}, 0.1))
+    rank  model     clean   attacked  certified
+    1     hardened  95.0 %  90.0 %    80.0 %
+    2     plain     98.0 %  10.0 %    -
+    -     masked    97.0 %  withheld  -
+    """
+
+    results: Mapping[str, RobustnessResult]
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        if not self.results:
+            raise InvalidInputError("results must have at least one model.")
+        if len({(result.norm, result.protocol) for result in self.results.values()}) > 1:
+            raise InvalidInputError("results must be of one norm and one protocol.")
+        for name, result in self.results.items():
+            if self.epsilon not in result.epsilons:
+                raise InvalidInputError(
+                    f"epsilon must be a radius of every result; {self.epsilon!r} is none of "
+                    f"{list(result.epsilons)} of {name!r}."
+                )
+
+    def table(self) -> list[list[str]]:
+        """The headings, and a line for each model."""
+        rows = []
+        for name, result in self.results.items():
+            place = result.epsilons.index(self.epsilon)
+            certified = None if result.certified is None else result.certified[place]
+            rows.append((result.attacked[place], name, result, certified))
+        rows.sort(key=lambda row: -1.0 if row[0] is None else row[0], reverse=True)
+        lines = [["rank", "model", "clean", "attacked", "certified"]]
+        for attacked, name, result, certified in rows:
+            better = sum(other[0] is not None and other[0] > (attacked or 0) for other in rows)
+            doubt = "†" if result.warnings and attacked is not None else ""
+            lines.append(
+                [
+                    "-" if attacked is None else str(better + 1),
+                    name,
+                    shown_share(result.clean),
+                    shown_share(attacked) + doubt,
+                    "-" if certified is None else shown_share(certified),
+                ]
+            )
+        return lines
+
+    def to_latex(self) -> str:
+        """The same for LaTeX with the package booktabs."""
+        return booktabs(
+            [[escaped(cell).replace("†", r"$^\dagger$") for cell in row] for row in self.table()],
+            columns="rlrrr",
+        )
+
+    def __str__(self) -> str:
+        lines = self.table()
+        widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
+        padded = (
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+            for line in lines
+        )
+        return "\n".join(line.rstrip() for line in padded)
 
 
 def _radius_label(norm: str) -> str:

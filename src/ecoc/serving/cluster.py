@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections import defaultdict
@@ -10,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from copy import copy
+from functools import partial
 from typing import Any, Protocol
 
 from ecoc._checks import require
@@ -17,6 +19,8 @@ from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError, TimeLimitError
 
 __all__ = ["ColumnHost", "DaskWorkers", "Workers"]
+
+_LOG = logging.getLogger("ecoc.serving")
 
 _WORKER_SECONDS = 60.0
 """How long the first worker is waited for."""
@@ -110,13 +114,19 @@ class DaskWorkers:
     classifier : ECOCClassifier
         The classifier whose columns they hold.
     changed : callable
-        Called, in another thread, when a worker has joined or left.
+        Called, in another thread, when a worker has joined or left, with the name of one that
+        has left or None.
     n_workers : int
         The processes of a cluster on this machine.
     """
 
     def __init__(
-        self, client: Any, classifier: Any, changed: Callable[[], None], *, n_workers: int
+        self,
+        client: Any,
+        classifier: Any,
+        changed: Callable[[str | None], None],
+        *,
+        n_workers: int,
     ) -> None:
         distributed = self._distributed = require("distributed", extra="dask")
         self._template = ColumnHost(classifier).classifier
@@ -173,7 +183,7 @@ class DaskWorkers:
     def later(self, work: Callable[[], None]) -> None:
         """Do something in a thread of its own, one thing after the other."""
         with suppress(RuntimeError):  # closed meanwhile
-            self._aside.submit(work)
+            self._aside.submit(_logged, work)
 
     def clock(self) -> float:
         """Seconds since some moment."""
@@ -216,14 +226,25 @@ class DaskWorkers:
         """Hear of a worker that has joined or left; in the thread of the client."""
         _, message = event
         action = message.get("action") if isinstance(message, dict) else None
-        if action == "remove-worker":
+        if action == "add-worker":
+            self.later(partial(self._changed, None))
+        elif action == "remove-worker":
+            worker = message["worker"]
             with self._lock:
-                self._actors.pop(message["worker"], None)
-                calls = self._calls.pop(message["worker"], set())
+                self._actors.pop(worker, None)
+                calls = self._calls.pop(worker, set())
             for call in list(calls):
                 call.cancel()
-        if action in {"add-worker", "remove-worker"}:
-            self.later(self._changed)
+            # It may be back, with nothing in its hands, before anybody has looked.
+            self.later(partial(self._changed, worker))
+
+
+def _logged(work: Callable[[], None]) -> None:
+    """Do something whose errors nobody waits for."""
+    try:
+        work()
+    except Exception:  # noqa: BLE001  # whatever it was, the next change is another chance
+        _LOG.exception("the columns could not be placed")
 
 
 def _own_client(distributed: Any, client: Any) -> Any:

@@ -222,7 +222,7 @@ class _Door:
                 if len(table.rows) > self.max_rows:
                     raise self._too_many(len(table.rows))
                 return table
-            rows: Any = list(csv.reader(body.decode().splitlines(), strict=True))
+            rows: Any = _csv_rows(body)
         else:
             rows = _json_rows(body)
         if len(rows) > self.max_rows:
@@ -315,7 +315,7 @@ async def _missing(request: Request, error: Exception) -> Response:
     status = int(getattr(error, "status_code", 404))
     known = "There are POST /predict, GET /health and GET /metrics"
     text = f"{known}, not {request.method} {request.url.path[:80]}."
-    return _response({"error": text}, status)
+    return _response({"error": text}, status, getattr(error, "headers", None))
 
 
 def _response(
@@ -344,6 +344,15 @@ def _json_rows(body: bytes) -> list[Any]:
     return rows
 
 
+def _csv_rows(body: bytes) -> list[list[str | None]]:
+    """The rows of a CSV body without names; what is empty is a missing value."""
+    lines = csv.reader(body.decode("utf-8-sig").splitlines(), strict=True)
+    rows = [[text if text.strip() else None for text in line] for line in lines if line]
+    if not rows:
+        raise InvalidInputError("The body must have at least one row.")
+    return rows
+
+
 def _records(rows: list[Any]) -> list[dict[str, object]]:
     """Rows of named values, none of which is nested."""
     for number, row in enumerate(rows):
@@ -368,6 +377,14 @@ def _numbers(rows: list[Any]) -> Any:
                 raise InvalidInputError(
                     f"Row {number} must hold numbers, and null for missing ones, not {value!r:.80}."
                 )
+            if isinstance(value, str):
+                try:
+                    float(value)
+                except ValueError as error:
+                    raise InvalidInputError(
+                        f"Row {number} must hold numbers, not {value!r:.80}: the model was trained "
+                        "on arrays and takes no names."
+                    ) from error
     numbers = np.array(rows, dtype=np.float64)
     if np.isinf(numbers).any():
         raise InvalidInputError(f"Numbers must be finite, in all of {counted(len(rows), 'row')}.")

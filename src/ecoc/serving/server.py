@@ -8,8 +8,7 @@ import math
 import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from concurrent.futures import CancelledError, Future
-from concurrent.futures import TimeoutError as FutureTimeoutError
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -40,6 +39,9 @@ _MOST_LATE = 32
 
 _PLACING_SECONDS = 30.0
 """How long a worker may take to receive its columns."""
+
+_QUICK_SECONDS = 0.02
+"""How long columns may be on their way that do not hold up the batches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +154,8 @@ class ColumnServer:
     ------
     UnsupportedError
         If the classifier decides by probabilities (`cost_matrix`, `priors`).
+    ColumnError
+        If no worker can take columns, as where a library of the learners is missing.
 
     Examples
     --------
@@ -183,11 +187,12 @@ class ColumnServer:
         self._active: set[_Gathering] = set()
         self._watch = WorkerWatch(self._matrix)
         self._apart: dict[bytes, bool] = {}
+        self._refusal: BaseException | None = None
         self._workers: Workers = self._connect(client, n_workers)
         self._settle()
         if not self._held:
             self.close()
-            raise TimeLimitError("No worker of the cluster could be given columns.")
+            raise ColumnError(f"No worker took columns; the last one said: {self._refusal!r}")
 
     def _connect(self, client: Any, n_workers: int) -> Workers:
         return DaskWorkers(client, self._classifier, self._settle, n_workers=n_workers)
@@ -238,7 +243,7 @@ class ColumnServer:
         features = self._features(X)
         began = self._workers.clock()
         soft = math.inf if deadline is None else began + deadline
-        gathering = _Gathering(n_samples(features), self._classifier)
+        gathering = _Gathering(n_samples(features), self._classifier, waits=deadline is None)
         with self._lock:
             self._active.add(gathering)
         try:
@@ -272,6 +277,7 @@ class ColumnServer:
             if idle or now >= soft:
                 if soft < math.inf and self._enough(gathering, min_margin):
                     return
+                gathering.waits = True
                 asked = self._ask(gathering, X, np.flatnonzero(gathering.missing))
                 limit = hard
                 if not asked and gathering.errors and not gathering.expected:
@@ -445,37 +451,67 @@ class ColumnServer:
         if workers:
             self._workers.later(self._settle)
 
-    def _settle(self) -> None:
-        """Place the columns on the workers that there are now."""
-        names = self._workers.names()
-        with self._lock:
-            for worker in set(self._held) - set(names):
-                del self._held[worker]
-                _LOG.warning("worker %s has left; its columns are placed on others", worker)
-            trusted = [worker for worker in names if worker not in self._distrusted]
-            target = place_columns(
-                self._matrix.shape[1], trusted, replicas=self._replicas, held=self._held
-            )
-            new = {worker: target[worker] - self._held.get(worker, set()) for worker in trusted}
-        learners = self._classifier.estimators_
-        placing = {
-            worker: self._workers.hold(worker, {column: learners[column] for column in columns})
-            for worker, columns in new.items()
-            if columns
-        }
-        for worker, future in placing.items():
-            try:
-                future.result(timeout=_PLACING_SECONDS)
-            except (CancelledError, FutureTimeoutError, OSError, RuntimeError) as error:
-                _LOG.warning("worker %s did not take its columns: %r", worker, error)
-                continue
+    def _settle(self, left: str | None = None) -> None:
+        """Place the columns on the workers that there are now, after one of them has left."""
+        unable: set[str] = set()
+        while True:
+            names = self._workers.names()
             with self._lock:
-                self._held.setdefault(worker, set()).update(new[worker])
+                for worker in set(self._held) - (set(names) - {left}):
+                    del self._held[worker]
+                    _LOG.warning("worker %s has left; its columns are placed on others", worker)
+                left = None
+                able = [name for name in names if name not in {*self._distrusted, *unable}]
+                target = place_columns(
+                    self._matrix.shape[1], able, replicas=self._replicas, held=self._held
+                )
+                new = {name: sorted(target[name] - self._held.get(name, set())) for name in able}
+            failed = self._place(new)
+            if not failed:
+                break
+            # What they did not take is for the others.
+            unable |= failed
         self._drop_surplus(target)
-        with self._lock:
-            waiting = list(self._active)
-        for gathering in waiting:
-            gathering.wake()
+
+    def _place(self, new: dict[str, list[int]]) -> set[str]:
+        """Give columns to workers; returns the workers that did not take them.
+
+        Batches travel on the same lines to the same processes. So that they are not held up, a
+        worker gets a column, which answers from then on, and when it has it the next ones: twice
+        as many as long as that is quick. All come at once if a batch waits for them.
+        """
+        learners = self._classifier.estimators_
+        failed: set[str] = set()
+        sizes = dict.fromkeys(new, 1)
+        placing: dict[Future[None], tuple[str, list[int], float]] = {}
+        while True:
+            with self._lock:
+                hurry = not self._held or any(gathering.waits for gathering in self._active)
+            busy = {worker for worker, _, _ in placing.values()}
+            for worker in [name for name, columns in new.items() if columns and name not in busy]:
+                size = len(learners) if hurry else sizes[worker]
+                some, new[worker] = new[worker][:size], new[worker][size:]
+                future = self._workers.hold(worker, {column: learners[column] for column in some})
+                placing[future] = worker, some, self._workers.clock()
+            if not placing:
+                return failed
+            done, _ = wait(placing, timeout=_PLACING_SECONDS, return_when=FIRST_COMPLETED)
+            for future in done or list(placing):
+                worker, some, began = placing.pop(future)
+                if (error := _failure(future)) is not None:
+                    _LOG.warning("worker %s did not take its columns: %r", worker, error)
+                    self._refusal = error
+                    failed.add(worker)
+                    new[worker] = []
+                    continue
+                quick = self._workers.clock() - began < _QUICK_SECONDS
+                sizes[worker] = 2 * len(some) if quick else 1
+                with self._lock:
+                    if worker not in self._distrusted:
+                        self._held.setdefault(worker, set()).update(some)
+                    waiting = list(self._active)
+                for gathering in waiting:
+                    gathering.wake()
 
     def _drop_surplus(self, target: dict[str, frozenset[int]]) -> None:
         """Let workers forget what others now hold."""
@@ -523,7 +559,7 @@ class ColumnServer:
 class _Gathering:
     """The answers to one batch, as they come."""
 
-    def __init__(self, n_rows: int, classifier: ECOCClassifier) -> None:
+    def __init__(self, n_rows: int, classifier: ECOCClassifier, *, waits: bool) -> None:
         n_columns, n_symbols = classifier.codebook_.n_columns, classifier.codebook_.n_symbols
         self._tail = (n_symbols,) if n_symbols > 2 else ()
         self._scores = np.full((n_rows, n_columns, *self._tail), np.nan)
@@ -532,6 +568,7 @@ class _Gathering:
         self.expected: Counter[str] = Counter()
         self.errors: list[BaseException] = []
         self.condition = threading.Condition()
+        self.waits = waits  # for columns that nobody holds as well
         self.version = 0
         self._tried: dict[str, set[int]] = {}
         self._closed = False
@@ -610,6 +647,13 @@ class _Gathering:
         with self.condition:
             self._closed = True
             return Counter(self.expected)
+
+
+def _failure(future: Future[None]) -> BaseException | None:
+    """Why a worker did not take its columns, or None if it did."""
+    if future.cancel() or future.cancelled():
+        return CancelledError("The worker has left, or is silent.")
+    return future.exception()
 
 
 def _classifier(model: Any) -> ECOCClassifier:

@@ -117,10 +117,14 @@ def _tree() -> Any:
     return DecisionTreeClassifier()
 
 
+_TREES = 100
+"""The trees of a forest, and of boosting in scikit-learn, which are its own defaults."""
+
+
 def _forest() -> Any:
     from sklearn.ensemble import RandomForestClassifier
 
-    return RandomForestClassifier()
+    return RandomForestClassifier(_TREES)
 
 
 def _naive_bayes() -> Any:
@@ -136,7 +140,7 @@ _LEAST_LEAF = 5
 def _hist_boosting() -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return HistGradientBoostingClassifier(min_samples_leaf=_LEAST_LEAF)
+    return HistGradientBoostingClassifier(max_iter=_TREES, min_samples_leaf=_LEAST_LEAF)
 
 
 def _lightgbm() -> Any:

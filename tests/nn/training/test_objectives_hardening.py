@@ -61,6 +61,19 @@ def test_attacks_stay_in_ball_and_box_and_raise_the_loss(through):
     assert after > before
 
 
+def test_the_attack_through_the_decoder_moves_what_is_certain():
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Flatten(), nn.Linear(64, CODE.shape[1]))
+    module[1].weight.data *= 1e4
+    objective = ColumnObjective(CODE, decoder=CodeDecoder(TERNARY, "normalised-linear"))
+    samples = batch()
+    inputs = samples.inputs.clone().requires_grad_()
+    (gradient,) = torch.autograd.grad(
+        objective.attack_loss(module(inputs), samples.targets), inputs
+    )
+    assert gradient.flatten(1).any(dim=1).all()
+
+
 def test_stacked_columns_are_attacked_each_by_itself():
     networks, samples = members(), batch()
     stacked = StackedNetworks(networks)

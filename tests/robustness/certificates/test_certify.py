@@ -259,6 +259,24 @@ def test_smoothing_is_honest():
     assert not few.certified.any()
 
 
+def test_an_ordinary_network_is_smoothed_by_its_classes():
+    """For two linear classes the smoothed decision is the plain one: radii are distances."""
+    layer = torch.nn.Linear(3, 2)
+    layer.weight.data = torch.tensor([[1.0, 2.0, -1.0], [-0.5, 0.0, 1.0]])
+    layer.bias.data = torch.tensor([-0.3, 0.2])
+    X = np.random.default_rng(0).random((12, 3))
+    direction = np.array([1.5, 2.0, -2.0])
+    distances = np.abs(X @ direction - 0.5) / np.linalg.norm(direction)
+    options = {"norm": "l2", "method": "smoothing", "box": None, "random_state": 0}
+    radii = certified_radii(layer, X, smoothing=Smoothing(sigma=0.3, n_draws=4000), **options)
+    assert (radii <= distances).all()
+    assert radii[distances < 0.4] == pytest.approx(distances[distances < 0.4], abs=0.06)
+    found = certify(layer, X, epsilons=[0.1], smoothing=Smoothing(0.3, 200), **options)
+    assert (found.predictions == (X @ direction < 0.5))[~found.abstained].all()
+    assert "most frequent class" in found.guarantee
+    assert "corrected for 2 classes" in found.guarantee
+
+
 def test_smoothed_decisions_move_no_more_than_they_say():
     """Linear columns have smoothed shares in closed form: the certificate must hold for them."""
     model, (X, _) = fitted("linear"), held_out(12)
@@ -316,7 +334,6 @@ def test_what_cannot_be_is_refused():
     X, y = held_out(5)
     linear, ordinary = fitted("linear"), fitted("ordinary")
     tree = ECOCClassifier(DecisionTreeClassifier(), codebook="one-vs-rest").fit(X, y)
-    rejecting = ECOCClassifier(RidgeClassifier(), reject_below=1, reject_label=-1).fit(X, y)
     learned = ECOCClassifier(RidgeClassifier(), "one-vs-rest", decoding="euclidean").fit(X, y)
     learned.decoder_ = object()
     smoothed = {"method": "smoothing", "norm": "l2"}
@@ -335,11 +352,10 @@ def test_what_cannot_be_is_refused():
         (linear, {"y": y[:3]}, "a label for each of the 5 samples"),
         (linear, {"box": (0.0, 0.5)}, "must lie in the box"),
         (tree, {}, "no bounds for columns by DecisionTreeClassifier"),
-        (rejecting, {}, "reject_below=None"),
         (learned, {}, "no certificate for decoding by"),
         (ordinary, {"method": "linear"}, "is not for networks"),
         (ordinary, {"decoding": "hamming"}, "needs the columns of a codebook"),
-        (ordinary, smoothed, "'smoothing' needs the columns"),
+        (ordinary, {**smoothed, "decoding": "hamming"}, "needs the columns of a codebook"),
         ("model", {}, "must be a fitted classifier"),
     ):
         with pytest.raises(InvalidInputError, match=text):
@@ -348,6 +364,21 @@ def test_what_cannot_be_is_refused():
         certify(ordinary, X[:, :10], epsilons=[0.1])
     with pytest.raises(InvalidInputError, match="at least one sample"):
         certify(linear, X[:0], epsilons=[0.1])
+
+
+def test_a_model_that_rejects_gives_the_certified_class_or_rejects():
+    X, y = held_out(60)
+    options = {"codebook": "one-vs-rest", "decoding": "normalised-linear"}
+    plain = ECOCClassifier(RidgeClassifier(), **options).fit(X, y)
+    model = ECOCClassifier(RidgeClassifier(), reject_below=1, reject_label=-1, **options).fit(X, y)
+    proved = certify(model, X, y, epsilons=[0.02])
+    assert (proved.certified == certify(plain, X, epsilons=[0.02]).certified).all()
+    assert (proved.abstained == (model.predict(X) == -1)).all()
+    assert "the certified class or the rejection" in proved.guarantee
+    moved = (X + 0.02 * np.sign(np.random.default_rng(0).normal(size=X.shape))).clip(0, 1)
+    answers = model.predict(moved)
+    certain = proved.certified[0]
+    assert ((answers == proved.predictions) | (answers == -1))[certain].all()
 
 
 def test_formulas_that_are_not_the_models_scores_are_refused():

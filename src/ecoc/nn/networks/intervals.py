@@ -13,7 +13,7 @@ from ecoc.errors import UnsupportedError
 from ecoc.nn.networks.architectures import ColumnEnsemble, InputScaling, LogitDifference
 from ecoc.nn.networks.stacked import StackedLinear, StackedNetworks, stacked_linear
 
-__all__ = ["interval_bounds", "supports_intervals"]
+__all__ = ["interval_bounds", "rounded_bounds", "supports_intervals"]
 
 Bounds: TypeAlias = tuple[Tensor, Tensor]
 
@@ -51,6 +51,103 @@ def interval_bounds(module: nn.Module, lower: Tensor, upper: Tensor) -> Bounds:
             f"{' in training mode' if rule is not None else ''}."
         )
     return rule(module, lower, upper)
+
+
+def rounded_bounds(
+    module: nn.Module, lower: Tensor, upper: Tensor, error: Tensor, unit: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    r"""Interval bounds, and how far rounding can take the outputs from exact arithmetic.
+
+    A sum of n products in any order is wrong by at most :math:`n u / (1 - n u)` of the sum of
+    their sizes, where u is the unit roundoff (Higham 2002, section 3.1). What cancels inside a
+    network is large there, and so is its error.
+
+    Parameters
+    ----------
+    module : nn.Module
+        As for :func:`interval_bounds`.
+    lower, upper : tensor of shape (n_samples, ...)
+        The corners of the box of each sample.
+    error : tensor of shape (n_samples, ...)
+        How far the inputs themselves can be off.
+    unit : float
+        The unit roundoff of the arithmetic in which the network answers.
+
+    Returns
+    -------
+    tuple of tensor
+        Lower and upper bounds of the outputs, and their largest errors.
+
+    Examples
+    --------
+    >>> layer = nn.Linear(1, 1).requires_grad_(False)
+    >>> _ = nn.init.constant_(layer.weight, 2.0), nn.init.constant_(layer.bias, 1e4)
+    >>> one = torch.ones(1, 1)
+    >>> rounded_bounds(layer, one, one, 0 * one, 2.0**-24)[2].item() > 1e-3
+    True
+    """
+    if isinstance(module, nn.Sequential):
+        for layer in module:
+            lower, upper, error = rounded_bounds(layer, lower, upper, error, unit)
+        return lower, upper, error
+    if isinstance(module, ColumnEnsemble):
+        parts = [rounded_bounds(each, lower, upper, error, unit) for each in module.networks]
+        low, high, off = (torch.cat(values, 1) for values in zip(*parts, strict=True))
+        return low, high, off
+    if isinstance(module, StackedNetworks):
+        lower, upper, error = (
+            module.prepare(module.expand(value)) for value in (lower, upper, error)
+        )
+        return rounded_bounds(module.body, lower, upper, error, unit)
+    bounds = interval_bounds(module, lower, upper)
+    sizes = torch.maximum(lower.abs(), upper.abs()) + error
+    return (*bounds, _error(module, sizes, error, unit))
+
+
+def _error(module: Any, sizes: Tensor, error: Tensor, unit: float) -> Tensor:
+    """The error of a layer's outputs, from the sizes of its inputs and their errors."""
+    if isinstance(module, nn.Linear | StackedLinear | nn.Conv2d):
+        # Each output is a sum of products, as many as it has weights, and a bias.
+        dense = isinstance(module, nn.Linear | StackedLinear)
+        n = module.weight.shape[-1] if dense else module.weight[0].numel()
+        absolute = _ABSOLUTE[type(module)]
+        bias = None if module.bias is None else module.bias.abs()
+        return absolute(module, error, None) + _share(n + 1, unit) * absolute(module, sizes, bias)
+    if isinstance(module, nn.BatchNorm2d):
+        if module.running_var is None:
+            raise UnsupportedError("Normalisation must keep statistics of its training data.")
+        spread = (module.running_var + module.eps).sqrt()[:, None, None]
+        scale = _channels(module.weight, 1.0) / spread
+        mean, shift = _channels(module.running_mean, 0.0), _channels(module.bias, 0.0)
+        largest = scale.abs() * (sizes + mean.abs()) + shift.abs()
+        return scale.abs() * error + _share(8, unit) * largest
+    if isinstance(module, LogitDifference):
+        both = error[:, 1::2] + error[:, ::2]
+        return both + _share(2, unit) * (sizes[:, 1::2] + sizes[:, ::2])
+    if isinstance(module, InputScaling):
+        width = module.high - module.low
+        return error / width + _share(4, unit) * (sizes + abs(module.low)) / width
+    if isinstance(module, nn.AvgPool2d | nn.AdaptiveAvgPool2d):
+        # A mean over no more than all places of its input.
+        n = sizes[0, 0].numel()
+        passed: Tensor = module(error) + _share(n + 1, unit) * module(sizes)
+        return passed
+    if isinstance(module, nn.Tanh | nn.Sigmoid):
+        # Slopes of at most 1, and functions whose last few digits are not promised.
+        return error + _share(8, unit)
+    # Layers that only choose or rearrange: the largest error of what they choose from.
+    chosen: Tensor = module(error)
+    return chosen
+
+
+def _share(n: int, unit: float) -> float:
+    """By which share a sum of n rounded terms can be off; infinite for sums too long to tell."""
+    return n * unit / (1 - n * unit) if n * unit < 1 else torch.inf
+
+
+def _channels(values: Tensor | None, default: float) -> Tensor:
+    """Values of channels, shaped to combine with images."""
+    return torch.tensor(default) if values is None else values[:, None, None]
 
 
 def supports_intervals(module: nn.Module) -> bool:
@@ -164,4 +261,11 @@ _RULES: dict[type, Callable[[Any, Tensor, Tensor], Bounds]] = {
         _monotone,
     ),
 }
+_ABSOLUTE: dict[type, Callable[[Any, Tensor, Tensor | None], Tensor]] = {
+    nn.Linear: lambda layer, x, bias: functional.linear(x, layer.weight.abs(), bias),
+    StackedLinear: lambda layer, x, bias: stacked_linear(x, layer.weight.abs(), bias),
+    nn.Conv2d: lambda layer, x, bias: _convolve(layer, x, layer.weight.abs(), bias),
+}
+"""Layers with the absolute values of their weights."""
+
 _KNOWN = ", ".join(sorted(kind.__name__ for kind in _RULES))

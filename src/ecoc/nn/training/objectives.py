@@ -82,9 +82,13 @@ class ColumnObjective:
         return means if self.independent else means.mean()[None]
 
     def attack_loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        """Losses of the columns, or of the class through the decoder."""
+        """Losses of the columns, or minus the lead of the class through the decoder."""
         if self.decoder is not None:
-            return functional.cross_entropy(self.decoder(outputs), targets, reduction="sum")
+            # By how much the best other class leads: unlike cross-entropy it never saturates.
+            scores: Tensor = self.decoder(outputs)
+            own = scores.gather(1, targets[:, None])[:, 0]
+            others = scores.scatter(1, targets[:, None], -torch.inf)
+            return (others.amax(dim=1) - own).sum()
         sides = self.code[targets]
         return (functional.softplus(-sides * outputs) * sides.abs()).sum()
 

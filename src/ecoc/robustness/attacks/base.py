@@ -225,6 +225,9 @@ class Search:
 
     def _losses(self, rows: Tensor, scores: Tensor, loss: str) -> Tensor:
         targets = None if self.targets is None else self.targets[rows]
+        if targets is not None and self.any_class and loss == "margin":
+            # The target need not lead all classes: any class before the label will do.
+            return _of(scores, targets) - _of(scores, self.labels[rows])
         return ATTACK_LOSSES[loss](scores, self.labels[rows], targets)
 
     @torch.no_grad()
@@ -254,7 +257,10 @@ class Search:
         if self.targets is None or self.any_class:
             labels = self.labels[rows]
             own = scores.gather(1, labels[:, None])[:, 0]
-            return own - best_other(scores, labels), predicted != labels
+            broken = predicted != labels
+            if self.view.undecided is not None:
+                broken &= predicted != self.view.undecided
+            return own - best_other(scores, labels), broken
         targets = self.targets[rows]
         goal = scores.gather(1, targets[:, None])[:, 0]
         return best_other(scores, targets) - goal, predicted == targets

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from ecoc._checks import check_int, check_number, listing
 from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError, UnsupportedError
-from ecoc.nn.networks.intervals import interval_bounds
+from ecoc.nn.networks.intervals import rounded_bounds
 from ecoc.robustness.threat import Interval, Region, spread
 
 __all__ = [
@@ -81,11 +81,17 @@ class ColumnBounds(ABC):
         """
         return self.bounds(epsilon).combined(forms)
 
-    def widened(self, lower: Floats, upper: Floats, scale: Floats | float = 1.0) -> Interval:
-        """Bounds moved outwards by the safety share of their size and of `scale`."""
+    def widened(
+        self,
+        lower: Floats,
+        upper: Floats,
+        scale: Floats | float = 1.0,
+        error: Floats | float = 0.0,
+    ) -> Interval:
+        """Bounds moved outwards by the safety share of their size and of `scale`, and an error."""
         return Interval(
-            lower - self.safety * (np.abs(lower) + scale),
-            upper + self.safety * (np.abs(upper) + scale),
+            lower - self.safety * (np.abs(lower) + scale) - error,
+            upper + self.safety * (np.abs(upper) + scale) + error,
         )
 
 
@@ -124,8 +130,9 @@ def exact_copy(network: nn.Module) -> nn.Module:
 class NetworkBounds(ColumnBounds):
     """Base class for networks whose outputs, side by side, are the columns' scores.
 
-    Bounds are computed in float64 from the weights as they are, and widened by 1e-5 of their
-    size and of 1, because the networks themselves predict in float32.
+    Bounds are computed in float64 from the weights as they are. The networks themselves
+    predict in float32: bounds are widened by what rounding can do inside, layer by layer, and
+    by 1e-5 of their size and of 1 for what is done with the outputs.
 
     Parameters
     ----------
@@ -142,6 +149,7 @@ class NetworkBounds(ColumnBounds):
     def __init__(
         self, networks: Sequence[nn.Module], points: npt.ArrayLike, region: Region
     ) -> None:
+        self.unit = max(unit_roundoff(network) for network in networks)
         self.networks = [exact_copy(network) for network in networks]
         self.points = region.checked(points)
         self.region = region
@@ -153,6 +161,22 @@ class NetworkBounds(ColumnBounds):
         """The box of inputs around each point."""
         hull = self.region.hull(self.points, epsilon)
         return torch.from_numpy(hull.lower), torch.from_numpy(hull.upper)
+
+    def input_error(self, lower: Tensor, upper: Tensor) -> Tensor:
+        """How far inputs move when they are rounded as the networks take them."""
+        return self.unit * torch.maximum(lower.abs(), upper.abs())
+
+
+def unit_roundoff(network: nn.Module) -> float:
+    """The largest relative error of rounding in the arithmetic of a network.
+
+    Examples
+    --------
+    >>> unit_roundoff(nn.Linear(2, 1)) == 2**-24
+    True
+    """
+    dtypes = {values.dtype for values in network.parameters() if values.is_floating_point()}
+    return max(torch.finfo(dtype).eps / 2 for dtype in dtypes or {torch.float32})
 
 
 class IntervalBounds(NetworkBounds):
@@ -184,25 +208,31 @@ class IntervalBounds(NetworkBounds):
     def bounds(self, epsilon: npt.ArrayLike) -> Interval:
         """Bounds of every network by itself."""
         lower, upper = self.hull(epsilon)
+        error = self.input_error(lower, upper)
         with torch.no_grad():
-            intervals = [interval_bounds(network, lower, upper) for network in self.networks]
-        return self.widened(
-            torch.cat([low for low, _ in intervals], 1).numpy(),
-            torch.cat([high for _, high in intervals], 1).numpy(),
-        )
+            parts = [
+                rounded_bounds(network, lower, upper, error, self.unit) for network in self.networks
+            ]
+        low, high, off = (torch.cat(values, 1).numpy() for values in zip(*parts, strict=True))
+        return self.widened(low, high, error=off)
 
     def combined(self, epsilon: npt.ArrayLike, forms: Floats) -> Floats:
         """Combinations are folded into the last linear layer where all columns share it."""
         if not self._foldable:
             return super().combined(epsilon, forms)
         body, last = self.networks[0][:-1], self.networks[0][-1]  # type: ignore[index]
+        lower, upper = self.hull(epsilon)
         with torch.no_grad():
-            low, high = interval_bounds(body, *self.hull(epsilon))
+            error = self.input_error(lower, upper)
+            low, high, off = rounded_bounds(body, lower, upper, error, self.unit)
+            error = rounded_bounds(last, low, high, off, self.unit)[2]
         before = Interval(low.numpy(), high.numpy())
         least = before.combined(forms @ last.weight.numpy())
         if last.bias is not None:
             least = least + forms @ last.bias.numpy()
-        return self.widened(least, least, np.abs(forms).sum(axis=2)).lower
+        sizes = np.abs(forms)
+        off_by = (sizes @ error.numpy()[..., None])[..., 0]
+        return self.widened(least, least, sizes.sum(axis=2), off_by).lower
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from ecoc._checks import (
 )
 from ecoc._typing import Bools, Floats
 from ecoc.errors import InvalidInputError, UnsupportedError
-from ecoc.multiclass.decoders import make_decoder
+from ecoc.multiclass.decoders import hamming_margin, make_decoder
 from ecoc.nn.networks.intervals import supports_intervals
 from ecoc.robustness.certificates.bounds import (
     BoundsMaker,
@@ -110,14 +110,15 @@ def certify(
         - ``"rbf"``: for support vector machines and kernel ridge with RBF kernel.
         - ``"ibp"``: interval arithmetic through networks.
         - ``"crown"``: backward linear bounds through networks; tighter and slower.
-        - ``"smoothing"``: randomised smoothing of the columns of any model. It certifies
-          another classifier, the smoothed one, for ``norm="l2"``, with a probability.
+        - ``"smoothing"``: randomised smoothing of the columns of any model, and of the class
+          that an ordinary network gives. It certifies another classifier, the smoothed one,
+          for ``norm="l2"``, with a probability.
 
         ``"auto"`` takes the tightest that knows the columns, and never smoothing.
     decoding : str, default="model"
         How columns become a class:
 
-        - ``"model"``: as the model decides (``"hamming"`` for smoothing).
+        - ``"model"``: as the model decides (``"hamming"`` for smoothed columns).
         - ``"soft"``: the scores of equation 20.
         - ``"normalised-linear"``: codeword times scores. Leads are bounded as a whole, not
           column by column, where the bounds can do it.
@@ -150,7 +151,8 @@ def certify(
     Notes
     -----
     All bounds are computed in float64 and widened against rounding: by 1e-9 of their size
-    for columns that are float64 themselves, by 1e-5 for networks, which predict in float32.
+    for columns that are float64 themselves. Those of networks, which predict in float32, are
+    widened by the most that rounding can do inside, layer by layer, and by 1e-5 of their size.
     This is a margin and not a formal proof about floating-point arithmetic.
 
     Examples
@@ -200,7 +202,7 @@ def certify(
         certified=certified,
         predictions=predictions,
         correct=None if labels is None else predictions == labels,
-        abstained=~(stands | certified[0]),
+        abstained=~(stands | certified[0]) | _rejected(task, rows),
         norm=norm,
         box=box,
         method=task.method,
@@ -208,6 +210,15 @@ def certify(
         guarantee=_guarantee(task, noise),
         smoothing=noise if task.method == "smoothing" else None,
     )
+
+
+def _rejected(task: CertificationTask, rows: npt.NDArray[np.intp]) -> Bools:
+    """Which samples the model rejects as they are; the smoothed classifier always decides."""
+    least, matrix = task.model.reject_below, task.model.matrix
+    if least is None or matrix is None or task.method == "smoothing":
+        return np.zeros(len(rows), dtype=bool)
+    rejected: Bools = hamming_margin(task.model.column_scores(task.points), matrix, rows) < least
+    return rejected
 
 
 def certified_radii(
@@ -288,19 +299,31 @@ def _guarantee(task: CertificationTask, smoothing: Smoothing) -> str:
         within = f", and that keeps features within {low:g} and {high:g},"
     change = f"a change of the input whose {task.region.norm} norm is at most epsilon{within}"
     if task.method == "smoothing":
+        noise = f"Gaussian noise of standard deviation {smoothing.sigma:g}"
+        subject = (
+            f"whose columns answer by majority under {noise} and are combined by {task.decoding} "
+            "decoding"
+        )
+        unit = "columns"
+        if task.model.codebook is None:
+            subject, unit = f"which gives the most frequent class under {noise}", "classes"
         return (
-            f"About the smoothed classifier, whose columns answer by majority under Gaussian noise "
-            f"of standard deviation {smoothing.sigma:g} and are combined by {task.decoding} "
-            f"decoding: {change} does not change its decision for a certified sample. This holds "
-            f"for each sample with probability at least {1 - smoothing.alpha:g} over "
-            f"{smoothing.n_draws} draws of noise, corrected for {task.matrix.shape[1]} "
-            "columns; it is no guarantee about the columns without noise."
+            f"About the smoothed classifier, {subject}: {change} does not change its decision for "
+            f"a certified sample. This holds for each sample with probability at least "
+            f"{1 - smoothing.alpha:g} over {smoothing.n_draws} draws of noise, corrected for "
+            f"{task.matrix.shape[1]} {unit}; it is no guarantee about the {unit} without noise."
+        )
+    rejection = ""
+    if task.model.reject_below is not None:
+        rejection = (
+            "The model may still reject it: its answer is the certified class or the rejection, "
+            "never another class. "
         )
     return (
         f"{change[0].upper()}{change[1:]} does not change the decision by {task.decoding} "
-        f"decoding for a certified sample ({task.method} bounds). Computed in float64 from the "
-        "model's parameters, with bounds widened against rounding; it is no formal proof about "
-        "floating-point arithmetic."
+        f"decoding for a certified sample ({task.method} bounds). {rejection}Computed in float64 "
+        "from the model's parameters, with bounds widened against rounding; it is no formal proof "
+        "about floating-point arithmetic."
     )
 
 
@@ -381,7 +404,7 @@ class CertificationTask:
         adapted = _certifiable(model, points)
         if method == "smoothing":
             maker = _smoothed(adapted, region, smoothing, generator)
-            if decoding == "model":
+            if decoding == "model" and adapted.codebook is not None:
                 decoding = "hamming"
         else:
             method, maker = _bounds(adapted, region, method)
@@ -413,17 +436,13 @@ class CertificationTask:
 
 
 def _certifiable(model: Any, points: Floats) -> ModelAdapter:
-    """A model that has columns or outputs of classes to bound, and always decides."""
+    """A model that has columns or outputs of classes to bound."""
     adapter = adapt(model)
     if adapter.closed and adapter.matrix is None:
         raise UnsupportedError(
             "There are certificates for ECOCClassifier, for estimators of ecoc.nn, both also "
             "behind scalers and PCA, and for torch modules from inputs to logits, not for this "
             f"model. {adapter.closed}"
-        )
-    if adapter.may_reject:
-        raise UnsupportedError(
-            "A certificate is for models that always decide; set reject_below=None."
         )
     if adapter.input_shape is not None and points.shape[1:] != adapter.input_shape:
         raise InvalidInputError(
@@ -444,10 +463,10 @@ def _codewords(model: ModelAdapter, points: Floats) -> tuple[npt.NDArray[Any], F
 
 def _rule(model: ModelAdapter, decoding: str, *, smoothed: bool) -> DecodingRule:
     if model.codebook is None:
-        if smoothed or decoding != "model":
-            asked = "method='smoothing'" if smoothed else f"decoding={decoding!r}"
+        if decoding != "model":
             raise UnsupportedError(
-                f"{asked} needs the columns of a codebook, which an ordinary network does not have."
+                f"decoding={decoding!r} needs the columns of a codebook, which an ordinary network "
+                "does not have."
             )
         return rule_of(model.decoder)
     if decoding in {"hamming", "hamming-count", "all-bits"}:
@@ -511,8 +530,16 @@ def _smoothed(
     if region.norm != "l2":
         raise InvalidInputError("method='smoothing' certifies l2 balls; use norm='l2'.")
 
+    def answers(points: Floats) -> Floats:
+        """Columns by themselves; of outputs of classes only the largest says yes."""
+        scores = model.column_scores(points)
+        if model.codebook is not None:
+            return scores
+        rows = scores.argmax(axis=1)
+        return np.where(np.arange(scores.shape[1]) == rows[:, None], 1.0, -1.0)
+
     def bound(points: Floats) -> ColumnBounds:
-        votes = count_votes(model.column_scores, points, smoothing, generator)
+        votes = count_votes(answers, points, smoothing, generator)
         return SmoothedBounds(votes, smoothing)
 
     return bound

@@ -16,7 +16,7 @@ from torch.nn import functional
 from ecoc._typing import Floats
 from ecoc.errors import UnsupportedError
 from ecoc.nn.networks.architectures import InputScaling, LogitDifference
-from ecoc.nn.networks.intervals import interval_bounds
+from ecoc.nn.networks.intervals import rounded_bounds
 from ecoc.robustness.certificates.bounds import IntervalBounds, NetworkBounds
 from ecoc.robustness.threat import Interval, Region
 
@@ -203,19 +203,20 @@ class CrownBounds(NetworkBounds):
     ) -> None:
         super().__init__(networks, points, region)
         self._blocks = [affine_blocks(network) for network in self.networks]
-        self._intervals = IntervalBounds(self.networks, self.points, region)
+        self._intervals = IntervalBounds(networks, self.points, region)
         self._sizes = [self._n_outputs(network) for network in self.networks]
         self._last: tuple[Floats, list[_Relaxed]] | None = None
 
     def bounds(self, epsilon: npt.ArrayLike) -> Interval:
         """Bounds of every column by itself; the better of this and own arithmetic."""
-        lower, upper = [], []
+        lower, upper, errors = [], [], []
         for relaxed, size in zip(self._relaxed(epsilon), self._sizes, strict=True):
             unit = torch.eye(size, dtype=torch.float64)
             least = relaxed.least_of(relaxed.below(relaxed.for_all(torch.cat([unit, -unit]))))
             lower.append(least[:size].T.numpy())
             upper.append(-least[size:].T.numpy())
-        own = self.widened(np.hstack(lower), np.hstack(upper))
+            errors.append(relaxed.error.numpy())
+        own = self.widened(np.hstack(lower), np.hstack(upper), error=np.hstack(errors))
         crude = self._intervals.bounds(epsilon)
         return Interval(np.maximum(own.lower, crude.lower), np.minimum(own.upper, crude.upper))
 
@@ -235,7 +236,9 @@ class CrownBounds(NetworkBounds):
             parts.append(relaxed.below(relaxed.for_all(sides)).mixed(weights))
         total = functools.reduce(Forms.plus, parts)
         least = networks[0].least_of(total).T.numpy()
-        lower_bounds = self.widened(least, least, np.abs(forms).sum(axis=2)).lower
+        sizes, errors = np.abs(forms), np.hstack([each.error.numpy() for each in networks])
+        off_by = (sizes @ errors[..., None])[..., 0]
+        lower_bounds = self.widened(least, least, sizes.sum(axis=2), off_by).lower
         return np.maximum(lower_bounds, self._intervals.combined(epsilon, forms))
 
     def _relaxed(self, epsilon: npt.ArrayLike) -> list[_Relaxed]:
@@ -245,7 +248,11 @@ class CrownBounds(NetworkBounds):
             points = torch.from_numpy(self.points)
             lower, upper = self.hull(radii)
             radius = torch.from_numpy(radii) if self.region.norm == "l2" else None
-            relaxed = [_Relaxed(blocks, points, lower, upper, radius) for blocks in self._blocks]
+            with torch.no_grad():
+                relaxed = [
+                    _Relaxed(blocks, points, lower, upper, radius, unit=self.unit)
+                    for blocks in self._blocks
+                ]
             self._last = radii, relaxed
         return self._last[1]
 
@@ -313,8 +320,12 @@ class _Relaxed:
         lower: Tensor,
         upper: Tensor,
         radius: Tensor | None,
+        *,
+        unit: float,
     ) -> None:
         self.points, self.lower, self.upper, self.radius = points, lower, upper, radius
+        # How far rounding can take what the network itself computes, layer by layer.
+        self.error = unit * torch.maximum(lower.abs(), upper.abs())
         self.blocks: list[list[tuple[nn.Module, tuple[int, ...]]]] = []
         self.lines: list[_Lines] = []
         low, high = lower, upper
@@ -324,7 +335,7 @@ class _Relaxed:
             below, above = low, high
             for layer in block:
                 self.blocks[-1].append((layer, tuple(below.shape[1:])))
-                below, above = interval_bounds(layer, below, above)
+                below, above, self.error = rounded_bounds(layer, below, above, self.error, unit)
             if depth == len(blocks) - 1:
                 self.outputs = tuple(below.shape[1:])
                 break
