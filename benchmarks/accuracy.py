@@ -94,13 +94,16 @@ class Method:
     decoding: str = "auto"
     same_tuning_as: str = ""
     n_symbols: int | str = 2
-    wide: bool = False
+    cover: int = 1
+    support: int = 200
 
     def codebook(self, base: BaseEstimator, split: Split) -> Codebook:
         """The code, of `times` columns for each class where its length is free."""
         if self.code == "ternary":
             labels = np.unique(split.y)
-            return ternary_code(len(labels), self.times, wide=self.wide).relabel(map(str, labels))
+            return ternary_code(len(labels), self.times, self.cover, self.support).relabel(
+                map(str, labels)
+            )
         own = self.code in OWN_LENGTH
         length = None if own else self.times * len(np.unique(split.y))
         if self.n_symbols != 2 and length is not None:
@@ -109,21 +112,21 @@ class Method:
 
 
 @cache
-def ternary_code(k: int, percent: int, *, wide: bool) -> Codebook:
+def ternary_code(k: int, percent: int, cover: int, most: int) -> Codebook:
     """The best ternary code at a share of the cost of one-vs-one, or at the least that there is.
 
-    Of the supports that pay for setting every pair apart it takes the smallest, whose columns are
-    the easiest; a wide one uses at least half of the classes.
+    Every pair is set apart by as many columns as the cover says. Of the supports that pay for
+    that, up to a largest one, it takes the smallest, whose columns are the easiest.
     """
-    least = -(-k // 2) if wide else 2
-    for share in range(percent, 201, 5):
-        for support in range(least, k + 1):
+    for share in range(percent, 301, 5):
+        for support in range(2, min(k, most) + 1):
             with suppress(InfeasibleError):
                 design = design_codebook(
                     k,
                     alphabet="ternary",
                     budget=share * k * (k - 1) / 100,
                     max_support=support,
+                    min_cover=cover,
                     effort=0.1,
                     random_state=0,
                 )
@@ -201,8 +204,8 @@ METHODS = {
     "ternary-25": Method(coded, "ternary", times=25),
     "ternary-50": Method(coded, "ternary", times=50),
     "ternary-100": Method(coded, "ternary", times=100),
-    "ternary-wide-50": Method(coded, "ternary", times=50, wide=True),
-    "ternary-wide-100": Method(coded, "ternary", times=100, wide=True),
+    "ternary-thrice": Method(coded, "ternary", times=50, cover=3),
+    "ternary-fours": Method(coded, "ternary", times=100, cover=3, support=4),
     "output-code": Method(output_code),
     "plain": Method(plain),
     "forest": Method(forest, times=0),
@@ -218,7 +221,7 @@ METHODS = {
 }
 CODES = ("optimal", "optimal-6k", "dense-random", "one-vs-one", "one-vs-rest")
 PUBLISHED = ("decoc", "forest-ecoc", "ecoc-one", "sparse-random")
-TERNARY = tuple(f"ternary-{kind}" for kind in ("10", "25", "50", "100", "wide-50", "wide-100"))
+TERNARY = tuple(f"ternary-{kind}" for kind in ("10", "25", "50", "100", "thrice", "fours"))
 LINEAR = ("optimal", "one-vs-one", "one-vs-rest", *PUBLISHED, *TERNARY)
 LEARNERS = {
     "svm": Learner(
