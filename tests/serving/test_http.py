@@ -187,8 +187,8 @@ def test_ten_thousand_broken_bodies_break_nothing():
 
 
 def test_beyond_the_queue_requests_are_refused_until_there_is_room():
-    server = VirtualServer(MODEL)
-    app = make_app(server, max_requests=2)
+    # One at a time: workers whose time is not real serve one thread.
+    app = make_app(VirtualServer(MODEL), max_requests=2, n_threads=1)
     good = json.dumps({"rows": X[:1].tolist()}).encode()
 
     async def rush():
