@@ -1,5 +1,5 @@
 # Two commands: `make demo` shows what ecoc does, `make test` tests it; both set up .venv by
-# themselves. CI also builds what is handed out, `make package docs`, and runs `make test-slow`.
+# themselves. CI also runs `make lint types package docs test-slow`.
 
 PYTHON ?= python3
 VENV := .venv
@@ -19,12 +19,13 @@ demo: $(VENV)/.core
 test test-slow: export PYTHONDONTWRITEBYTECODE =
 test test-slow: export OMP_NUM_THREADS = 1
 test: $(VENV)/.dev
-	@$(MAKE) --no-print-directory --jobs 2 types $(KERNELS) lint
+	@$(MAKE) --no-print-directory --jobs 2 $(KERNELS)
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
-# What is left out there: every benchmark, on its smallest setting.
+# What is left out there: whole programs, as every benchmark on its smallest setting, several
+# processes, storms of requests.
 test-slow: $(VENV)/.dev
-	@$(BIN)/python -m pytest -n auto --dist worksteal -m slow tests/test_benchmarks.py
+	@$(BIN)/python -m pytest -n auto --dist worksteal -m slow tests
 
 package: $(VENV)/.dev
 	@mkdir -p build && rm -rf build/dist

@@ -51,7 +51,12 @@ def run(command):
 
 @pytest.mark.parametrize(
     "document",
-    [page for page in DOCUMENTS if blocks(page.read_text(), "console")],
+    [
+        # Two fits of a whole table take as long as all other pages together.
+        pytest.param(page, marks=pytest.mark.slow if page.name == "quick-start.md" else ())
+        for page in DOCUMENTS
+        if blocks(page.read_text(), "console")
+    ],
     ids=lambda page: page.name,
 )
 def test_console_lines_run_and_print_what_is_shown(document, tmp_path, monkeypatch):
@@ -76,6 +81,7 @@ def test_lines_that_do_not_run_say_why():
                 assert before.startswith("<!-- not run: "), f"{document.name}: {match[1]}"
 
 
+@pytest.mark.slow
 def test_the_readme_shows_what_the_demo_prints(tmp_path, monkeypatch):
     """The script says what is run, and all of it runs in this process, which is much faster."""
     monkeypatch.chdir(tmp_path)

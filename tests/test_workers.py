@@ -81,6 +81,7 @@ def test_sleeping_workers_end(end, tmp_path):
     wait_for(lambda: not any(map(is_running, workers)))
 
 
+@pytest.mark.slow
 def test_fit_leaves_no_workers_behind(tmp_path):
     rng = np.random.default_rng(0)
     table = tmp_path / "noise.csv"

@@ -85,6 +85,7 @@ def scheduler():
 
 
 @pytest.mark.filterwarnings("ignore")  # what a cluster says as it starts and stops
+@pytest.mark.slow
 def test_overload_is_refused_and_a_signal_finishes_what_is_begun(model_file, scheduler):
     expected = ECOCClassifier(GaussianNB(), "exhaustive").fit(X, Y).predict(X[:3]).tolist()
     options = ["--port", "0", "--json", "--scheduler", scheduler, "--deadline", "600s"]

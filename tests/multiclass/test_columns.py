@@ -130,6 +130,7 @@ class Mapped(Recorder):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csr_array])
+@pytest.mark.slow
 def test_processes_map_one_copy_of_the_data(kind):
     X = kind(np.random.default_rng(0).random((700, 400)))
     targets = np.arange(700) % 4

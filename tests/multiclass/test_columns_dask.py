@@ -34,6 +34,7 @@ def cluster():
         yield client
 
 
+@pytest.mark.slow
 def test_a_cluster_trains_the_same_columns(cluster):
     X, y = blobs(spread=3.0)
     learner = DecisionTreeClassifier(max_features=2)

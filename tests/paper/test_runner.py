@@ -132,6 +132,7 @@ def test_unknown_name(tmp_path):
         reproduce(["tabel1"], tmp_path)
 
 
+@pytest.mark.slow
 def test_kill_in_the_middle_loses_and_repeats_nothing(tmp_path):
     """SIGKILL while it works; what was recorded stays, byte for byte, and the rest follows."""
     command = [ECOC, "reproduce", "figure-codebooks", "table3", "--smoke", "-q", "-o", tmp_path]

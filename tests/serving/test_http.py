@@ -164,6 +164,7 @@ def malformed(rng):
     return bytes(body), kind, rng.random() < 0.5
 
 
+@pytest.mark.slow
 def test_ten_thousand_broken_bodies_break_nothing():
     app = make_app(VirtualServer(MODEL), max_bytes=2000, max_rows=50, n_threads=1)
     rng = random.Random(0)

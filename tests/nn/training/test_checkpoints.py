@@ -113,6 +113,7 @@ train(sys.argv[1])
 """
 
 
+@pytest.mark.slow
 def test_a_killed_process_leaves_what_it_had(tmp_path):
     # 5 batches, 3 epochs, 3 columns: killed in the last epoch of the second column.
     killed = subprocess.run([sys.executable, "-c", KILLED, tmp_path], cwd=ROOT, check=False)

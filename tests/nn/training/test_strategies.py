@@ -42,6 +42,7 @@ def test_stacked_is_the_same_as_in_turn(name):
         assert one.best_epoch == other.best_epoch
 
 
+@pytest.mark.slow
 def test_processes_are_the_same_as_in_turn():
     X, y = digits()
     in_turn, in_processes = (
