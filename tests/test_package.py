@@ -55,6 +55,7 @@ def test_errors_have_one_base():
         assert issubclass(getattr(errors, name), errors.EcocError)
 
 
+@pytest.mark.slow
 def test_every_room_is_an_attribute():
     rooms = [room.name for room in pkgutil.iter_modules(ecoc.__path__) if room.ispkg]
     assert {"bounds", "codes", "design", "multiclass"} <= set(rooms)

@@ -65,6 +65,7 @@ def test_a_reader_that_has_seen_enough(folder):
     assert (result.stdout, result.stderr) == (b"<!doctype", b"")
 
 
+@pytest.mark.slow
 def test_closed_streams(folder):
     told = shell("ECOC show - <&-", folder)
     assert told.returncode == 1

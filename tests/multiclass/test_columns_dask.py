@@ -63,6 +63,7 @@ class DyingTree(DecisionTreeClassifier):
         return super().fit(X, y, sample_weight)
 
 
+@pytest.mark.slow
 def test_a_worker_killed_during_fit_costs_nothing_but_time(cluster, tmp_path):
     X, y = blobs(spread=3.0)
     note = tmp_path / "note"

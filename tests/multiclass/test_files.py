@@ -442,6 +442,7 @@ def test_two_fits_with_one_seed_give_the_same_bytes(learner, tmp_path):
     assert (load_model(paths[0]).predict(x) == kept[0].predict(x)).all()
 
 
+@pytest.mark.slow
 def test_another_process_writes_the_same_bytes(tmp_path):
     code = (
         "from sklearn.datasets import load_iris\n"

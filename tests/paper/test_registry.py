@@ -100,6 +100,7 @@ def smoke(tmp_path_factory):
     }
 
 
+@pytest.mark.slow
 def test_smoke_measures_every_experiment(smoke):
     for name, records in smoke.items():
         assert len(records) == len(PAPER_TABLES[name].cells("smoke"))
@@ -109,12 +110,14 @@ def test_smoke_measures_every_experiment(smoke):
             assert set(record.standard_errors) <= set(record.measured)
 
 
+@pytest.mark.slow
 def test_covers_are_verified(smoke):
     for record in smoke["table1"]:
         assert record.measured["verified"] is True
         assert record.measured["conflicts"] == {10: 11_475, 11: 28_105}[record.keys["k"]]
 
 
+@pytest.mark.slow
 def test_designs_are_proved(smoke):
     for record in smoke["table2"]:
         codebook = Codebook.from_rows(record.data["rows"])
@@ -123,6 +126,7 @@ def test_designs_are_proved(smoke):
         assert record.measured["gap"] == 0
 
 
+@pytest.mark.slow
 def test_regions_are_what_the_columns_decode_to(smoke):
     """Each point of the grid has the class of the nearest codeword, the first if there are two."""
     for record in smoke["figure-boundaries"]:
@@ -132,6 +136,7 @@ def test_regions_are_what_the_columns_decode_to(smoke):
         assert np.array_equal(agreement.argmax(axis=2), unpack(record.data["regions"]))
 
 
+@pytest.mark.slow
 def test_accuracies_under_attack_are_ordered(smoke):
     for record in (*smoke["table8"], *smoke["table9"]):
         names = [name.removeprefix("pgd ") for name in record.measured if name.startswith("pgd ")]
@@ -140,11 +145,13 @@ def test_accuracies_under_attack_are_ordered(smoke):
             assert 0 <= record.measured[f"strong {name}"] <= pgd <= clean <= 100
 
 
+@pytest.mark.slow
 def test_exhaustive_code_is_that_of_the_supplement(smoke):
     (record,) = [r for r in smoke["figure-codebooks"] if r.keys["code"] == "exhaustive"]
     assert record.measured["same_rows"] is True
 
 
+@pytest.mark.slow
 def test_page_of_a_smoke_run_says_that_it_says_nothing(smoke):
     page = reproduction_page([record for records in smoke.values() for record in records])
     assert page.count("it says nothing here") >= 6

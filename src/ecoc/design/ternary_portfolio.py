@@ -39,10 +39,14 @@ _SEARCH_WORK = 6e8
 
 _EXCHANGE_WORK = 2e7
 _PROGRAM_WORK = 20_000
-_MOST_PROGRAM_COLUMNS = 3_100
 _SHORT_RUN, _LONG_RUN = 300_000, 3_000_000
 _SHORT_RUNS = 3
-_LISTED = 8
+_MOST_COLUMNS = 10_000
+"""More columns than these keep the solver busy past its time limit."""
+
+_LISTED, _AUTOMATIC_CLASSES = 10, 8
+"""The most classes whose columns are listed, and for which "auto" solves the integer program."""
+
 _BINARY_EFFORT = 0.1
 
 
@@ -293,10 +297,12 @@ class TernaryPortfolio(StagedRun):
 
     def program_fits(self) -> bool:
         """Whether there are few enough columns for the integer program, and it has the goal."""
-        problem = self.problem
-        if problem.objective not in {"max-min-cover", "max-min-distance"}:
-            return False
-        return problem.n_classes <= _LISTED and self._n_all <= _MOST_PROGRAM_COLUMNS
+        return self.problem.n_classes <= _AUTOMATIC_CLASSES and self._has_program()
+
+    def _has_program(self) -> bool:
+        by_pairs = self.problem.objective in {"max-min-cover", "max-min-distance"}
+        few = self.problem.n_classes <= _LISTED and self._n_all <= _MOST_COLUMNS
+        return by_pairs and few
 
     def short_program(self, solver: str) -> None:
         """Solve the integer program with what is known."""
@@ -306,7 +312,7 @@ class TernaryPortfolio(StagedRun):
         """Choose among all columns by the integer program."""
         from ecoc.design.solvers import solve
 
-        if not self.program_fits():
+        if not self._has_program():
             raise self._misfit()
         counts = helped and self.time_limit is None
         unit = 2 if self.problem.objective == "max-min-distance" else 1
@@ -351,7 +357,7 @@ class TernaryPortfolio(StagedRun):
             )
         return TooLargeError(
             f"{self.problem.n_classes} classes have {self._n_all:,} ternary columns, more than the "
-            f"integer program takes ({_LISTED} classes). Ask for method='auto'."
+            f"integer program takes ({_MOST_COLUMNS:,}). Ask for method='auto'."
         )
 
     def _program(self, *, helped: bool) -> TernaryProgram:

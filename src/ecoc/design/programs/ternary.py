@@ -63,7 +63,7 @@ def build_ternary_program(
     Parameters
     ----------
     n_classes, n_columns : int
-        The number of classes k, at most eight, and of columns L.
+        The number of classes k, at most ten, and of columns L.
     max_support : int
         The most classes that a column uses.
     halves : bool, default=False
