@@ -23,7 +23,7 @@ test: $(VENV)/.dev
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m "not slow"
 
 # What is left out there: whole programs, as every benchmark on its smallest setting, several
-# processes, storms of requests.
+# processes, storms of requests and of broken files.
 test-slow: $(VENV)/.dev
 	@$(BIN)/python -m pytest -n auto --dist worksteal -m slow tests
 

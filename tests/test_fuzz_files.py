@@ -41,6 +41,8 @@ from ecoc.tables import TableModel
 from ecoc.tables.features import Feature, encode, find_features, read_labels, rows_with_class
 from ecoc.tables.reading import Table, read_table
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[1] / "docs"
 SPARE_BYTES = 1 << 30
 """What reading small files may take of the address space: claims of more are to be refused."""
