@@ -116,3 +116,8 @@ def test_fields_of_two_alphabets_are_not_mixed():
         design_codebook(TernaryProblem(6, 12), max_support=3)
     with pytest.raises(InvalidInputError, match="alphabet must be"):
         design_codebook(6, 12, alphabet="quaternary")
+
+
+def test_a_budget_that_pays_for_too_little_ends():
+    with pytest.raises(InfeasibleError, match="says highs"):
+        design(4, budget=12, class_sizes=(1, 1, 100, 100))

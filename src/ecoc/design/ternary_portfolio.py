@@ -218,7 +218,8 @@ class TernaryPortfolio(StagedRun):
             if self._goals()[:1] != [goal] and self._goals()[-1:] != [goal]:
                 break
         number = 0
-        while self._goals():
+        # Where no support is paid for there is nothing to begin with, and no end either.
+        while self._goals() and next(self._starts(self.seed), None) is not None:
             number += 1
             top, rest = self._goals()[0], self._goals()[-1]
             if self._has_orbits:
