@@ -100,7 +100,7 @@ class FaultyWorkers(DaskWorkers):
 
     faults: Faults
 
-    def ask(self, worker: str, X: Any, columns: Any) -> Future[Any]:  # noqa: N803
+    def ask(self, worker: str, X: Any, columns: Any, seconds: float) -> Future[Any]:  # noqa: N803
         """The scores of columns, when they are let through."""
         began, held = time.monotonic(), self.faults.seconds()
         outer: Future[Any] = Future()
@@ -115,7 +115,8 @@ class FaultyWorkers(DaskWorkers):
                 outer.set_exception(error)
             else:
                 scores = inner.result()
-                outer.set_result(-scores if worker == self.faults.liar else scores)
+                lies = worker == self.faults.liar and scores is not None
+                outer.set_result(-scores if lies else scores)
 
         def came(inner: Future[Any]) -> None:
             left = held - (time.monotonic() - began)
@@ -125,7 +126,7 @@ class FaultyWorkers(DaskWorkers):
                 loop = self._client.loop.asyncio_loop
                 loop.call_soon_threadsafe(loop.call_later, left, deliver, inner)
 
-        super().ask(worker, X, columns).add_done_callback(came)
+        super().ask(worker, X, columns, seconds).add_done_callback(came)
         return outer
 
 
@@ -203,7 +204,7 @@ class ReplicatedServer:
                 self._turn += 1
                 names = [self._names[(self._turn + i) % len(self._names)] for i in range(count)]
             for name in names:
-                self._workers.ask(name, X, [0]).add_done_callback(partial(came, name=name))
+                self._workers.ask(name, X, [0], np.inf).add_done_callback(partial(came, name=name))
 
         ask(self._copies)
         answered.wait()
@@ -257,7 +258,7 @@ class Cluster:
         while len(self._workers) < N_WORKERS:
             # Whatever becomes of this process, a worker ends soon after it.
             command = [sys.executable, "-m", "distributed.cli.dask_worker", address, *options]
-            command += ["--death-timeout", "20"]
+            command += ["--death-timeout", "20", "--preload", "ecoc.serving.cluster"]
             self._workers.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
         self.client.wait_for_workers(N_WORKERS, timeout=120)
 

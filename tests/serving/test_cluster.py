@@ -1,6 +1,8 @@
 # ruff: noqa: N803, N806  # X is what scikit-learn calls it
 """A server on a real cluster, whose workers are in this process."""
 
+import asyncio
+import math
 import threading
 
 import numpy as np
@@ -12,6 +14,7 @@ from ecoc.codes import exhaustive
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass import ECOCClassifier
 from ecoc.serving import ColumnServer
+from ecoc.serving.cluster import ColumnHost
 
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")  # what a cluster says as it starts and stops
@@ -76,6 +79,31 @@ def test_columns_answer_from_a_cluster_that_changes(cluster, model):
         assert server.status().failed_answers == 0
         # The client is the caller's, and still works.
         assert client.submit(pow, 2, 3).result() == 8
+
+
+def test_a_worker_leaves_what_has_waited_too_long(model):
+    X, _ = blobs()
+    host = ColumnHost(model)
+    host.hold(dict(enumerate(model.estimators_)))
+    scores, first = host.scores, threading.Event()
+
+    def slowly(X, columns):
+        first.wait()
+        return scores(X, columns)
+
+    host.scores = slowly
+
+    async def ask():
+        limits = (math.inf, 0.0, 600.0)
+        questions = [asyncio.ensure_future(host.answer(X, [0, 3], limit)) for limit in limits]
+        await asyncio.sleep(0.01)
+        first.set()
+        return await asyncio.gather(*questions)
+
+    one, none, other = asyncio.run(ask())
+    assert none is None
+    for answer in (one, other):
+        assert np.array_equal(answer, model.column_scores(X)[:, [0, 3]])
 
 
 def test_an_address_is_enough_and_a_column_that_fails_is_told_of(cluster, model):

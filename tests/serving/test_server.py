@@ -240,6 +240,25 @@ def test_a_worker_that_owes_too_much_is_not_asked(model, data, answers):
     assert server.predict(X[:2]).missing_columns == ()
 
 
+def test_a_question_that_has_waited_too_long_is_left_and_asked_again(model, data, answers):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.scores = lambda batch, columns: answers(batch)[:, columns]
+    server.crew.busy.add("w1")
+    server.crew.seconds["w1"] = 0.5
+    late = server.status().workers["w1"]
+    assert server.predict(X[:9], deadline=0.1).missing_columns == late
+    # It is busy until 0.5 with what nobody waits for; the next question is not begun.
+    begun = server.crew.clock()
+    assert server.predict(X[:9], deadline=0.1).missing_columns == late
+    server.crew.seconds["w1"] = 0.01
+    waited = server.predict(X[:9], deadline=0.1, min_margin=15, patience=5.0)
+    assert waited.missing_columns == ()
+    assert begun + waited.seconds < 0.7
+    assert server.status().late_answers == 3
+    assert server.predict(X[:9], deadline=0.1).missing_columns == ()
+
+
 @pytest.mark.parametrize(
     "rubbish",
     [

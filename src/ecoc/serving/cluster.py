@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import threading
 import time
@@ -14,11 +15,13 @@ from copy import copy
 from functools import partial
 from typing import Any, Protocol
 
+import numpy as np
+
 from ecoc._checks import require
 from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError, TimeLimitError
 
-__all__ = ["ColumnHost", "DaskWorkers", "Workers"]
+__all__ = ["ColumnHost", "DaskWorkers", "Workers", "dask_setup"]
 
 _LOG = logging.getLogger("ecoc.serving")
 
@@ -54,6 +57,7 @@ class ColumnHost:
         self.classifier.nan_scores = "erase"
         self.classifier.n_jobs = None
         self.classifier.verbose = 0
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="ecoc-columns")
 
     def hold(self, learners: Mapping[int, Any]) -> None:
         """Take the learners of some columns."""
@@ -65,12 +69,25 @@ class ColumnHost:
         for column in columns:
             self.classifier.estimators_[column] = None
 
+    async def answer(self, X: Any, columns: Sequence[int], seconds: float) -> Floats | None:  # noqa: N803
+        """The scores of some of the columns, or None if others kept it busy for so long.
+
+        A worker that is asked more than it can do would else be busy with what nobody waits
+        for any more, and late with all the rest.
+        """
+        came = time.monotonic()
+
+        def work() -> Floats | None:
+            return self.scores(X, columns) if time.monotonic() - came <= seconds else None
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
     def scores(self, X: Any, columns: Sequence[int]) -> Floats:  # noqa: N803
         """The scores of some of the columns."""
         asked = set(columns)
         others = [c for c in range(len(self.classifier.estimators_)) if c not in asked]
         scores: Floats = self.classifier.column_scores(X, missing_columns=others)
-        return scores[:, list(columns)]
+        return scores[:, columns]
 
 
 class Workers(Protocol):
@@ -85,8 +102,17 @@ class Workers(Protocol):
     def drop(self, worker: str, columns: Sequence[int]) -> None:
         """Let a worker forget columns."""
 
-    def ask(self, worker: str, X: Any, columns: Sequence[int]) -> Future[Floats]:  # noqa: N803
-        """The scores of columns that a worker holds; cancelled if it leaves."""
+    def ask(
+        self,
+        worker: str,
+        X: Any,  # noqa: N803
+        columns: Sequence[int],
+        seconds: float,
+    ) -> Future[Floats | None]:
+        """The scores of columns that a worker holds; cancelled if it leaves.
+
+        None comes instead from a worker that had no time for it within so many seconds.
+        """
 
     def later(self, work: Callable[[], None]) -> None:
         """Do something aside, one thing after the other."""
@@ -143,6 +169,7 @@ class DaskWorkers:
                 host="127.0.0.1",
                 # Its pages are for whoever looks for them, on this machine alone.
                 dashboard_address="127.0.0.1:0",
+                preload=[__name__],
             )
         self._client = _own_client(distributed, client)
         try:
@@ -176,9 +203,19 @@ class DaskWorkers:
         with suppress(KeyError):
             self._call(worker, "drop", list(columns))
 
-    def ask(self, worker: str, X: Any, columns: Sequence[int]) -> Future[Floats]:  # noqa: N803
-        """The scores of columns that a worker holds; cancelled if it leaves."""
-        return self._call(worker, "scores", X, list(columns))
+    def ask(
+        self,
+        worker: str,
+        X: Any,  # noqa: N803
+        columns: Sequence[int],
+        seconds: float,
+    ) -> Future[Floats | None]:
+        """The scores of columns that a worker holds; cancelled if it leaves.
+
+        None comes instead from a worker that had no time for it within so many seconds.
+        """
+        # Of a list every number would travel as a message of its own.
+        return self._call(worker, "answer", X, np.array(columns), seconds)
 
     def later(self, work: Callable[[], None]) -> None:
         """Do something in a thread of its own, one thing after the other."""
@@ -237,6 +274,17 @@ class DaskWorkers:
                 call.cancel()
             # It may be back, with nothing in its hands, before anybody has looked.
             self.later(partial(self._changed, worker))
+
+
+def dask_setup(worker: Any) -> None:
+    """Make a process ready to hold columns; Dask calls this where it preloads this module.
+
+    What it is made of is loaded by now, before it joins the cluster. It stays as long as the
+    process, so the garbage collector need not go through it, for 0.1 s, in the middle of a batch.
+    """
+    del worker
+    gc.collect()
+    gc.freeze()
 
 
 def _logged(work: Callable[[], None]) -> None:

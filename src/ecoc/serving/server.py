@@ -247,7 +247,7 @@ class ColumnServer:
         with self._lock:
             self._active.add(gathering)
         try:
-            self._ask(gathering, features, range(self._matrix.shape[1]))
+            self._ask(gathering, features, range(self._matrix.shape[1]), soft - began)
             while True:
                 self._collect(gathering, features, soft, soft + patience, min_margin)
                 if not self._found_liars(gathering):
@@ -278,7 +278,7 @@ class ColumnServer:
                 if soft < math.inf and self._enough(gathering, min_margin):
                     return
                 gathering.waits = True
-                asked = self._ask(gathering, X, np.flatnonzero(gathering.missing))
+                asked = self._ask(gathering, X, np.flatnonzero(gathering.missing), hard - now)
                 limit = hard
                 if not asked and gathering.errors and not gathering.expected:
                     # Whoever was asked again said the same; there is nobody else.
@@ -365,8 +365,13 @@ class ColumnServer:
 
     # ------------------------------------------------------------ the workers
 
-    def _ask(self, gathering: _Gathering, X: Any, columns: Iterable[int]) -> int:
-        """Send the batch to whoever holds one of the columns and was not asked for it."""
+    def _ask(
+        self, gathering: _Gathering, X: Any, columns: Iterable[int], seconds: float
+    ) -> int:
+        """Send the batch to whoever holds one of the columns and was not asked for it.
+
+        A worker that cannot begin with it within so many seconds leaves it.
+        """
         wanted = {int(column) for column in columns}
         with self._lock:
             asked = {
@@ -378,7 +383,7 @@ class ColumnServer:
         for worker, some in asked.items():
             gathering.expect(worker, some)
         for worker, some in asked.items():
-            future = self._workers.ask(worker, X, some)
+            future = self._workers.ask(worker, X, some, seconds)
             future.add_done_callback(partial(self._answered, gathering, worker, some))
         return len(asked)
 
@@ -387,7 +392,7 @@ class ColumnServer:
         gathering: _Gathering,
         worker: str,
         columns: Sequence[int],
-        future: Future[Floats],
+        future: Future[Floats | None],
     ) -> None:
         """Take an answer, or what came instead; in the thread of the cluster's client."""
         scores, error = None, None
@@ -398,8 +403,12 @@ class ColumnServer:
             outcome, error = "lost_answers", None
         elif error is not None:
             outcome = "failed_answers"
+        elif (answer := future.result()) is None:
+            # It had no time for the question, and may be asked again.
+            outcome = "late_answers"
+            gathering.retract(worker, columns)
         else:
-            scores = gathering.checked(future.result(), columns)
+            scores = gathering.checked(answer, columns)
             outcome = "failed_answers" if scores is None else ""
         with self._lock:
             if worker in self._distrusted:
@@ -408,10 +417,14 @@ class ColumnServer:
         with self._lock:
             if not in_time:
                 self._late[worker] -= 1
+                able = self._late[worker] == _MOST_LATE - 1
                 self._late += Counter()  # those that owe nothing are forgotten
                 outcome = outcome or "late_answers"
             if outcome:
                 self._counts[outcome] += 1
+            waiting = list(self._active) if not in_time and able else []
+        for other in waiting:
+            other.wake()  # there is one more to ask
 
     def _finish(self, gathering: _Gathering) -> None:
         """Wait for nothing more; answers that are still to come are dropped."""
@@ -588,6 +601,11 @@ class _Gathering:
             self.expected[worker] += 1
             self._tried.setdefault(worker, set()).update(columns)
 
+    def retract(self, worker: str, columns: Sequence[int]) -> None:
+        """Have not asked a worker for columns."""
+        with self.condition:
+            self._tried[worker].difference_update(columns)
+
     def checked(self, answer: object, columns: Sequence[int]) -> Floats | None:
         """An answer as scores, or None if it is no answer; what is not finite is an erasure."""
         try:
@@ -624,7 +642,9 @@ class _Gathering:
                         self.sources[column] = worker
                         self.missing[column] = False
             self.version += 1
-            self.condition.notify_all()
+            # Whoever waits has nothing to decide before the last answer, or the deadline.
+            if self.waits or not self.expected or not self.missing.any():
+                self.condition.notify_all()
         return True
 
     def forget(self, worker: str) -> None:
