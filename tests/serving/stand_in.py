@@ -68,8 +68,8 @@ class VirtualWorkers:
         self.at(start + seconds, lambda: self._answer(future, worker, X, columns, change))
         return future
 
-    def later(self, work):
-        self.at(self._now + 0.05, work)
+    def later(self, work, seconds=0.0):
+        self.at(self._now + 0.05 + seconds, work)
 
     def clock(self):
         return self._now

@@ -28,6 +28,9 @@ _LOG = logging.getLogger("ecoc.serving")
 _WORKER_SECONDS = 60.0
 """How long the first worker is waited for."""
 
+_REVIVAL_SECONDS = 20.0
+"""When to look after lost processes of this machine: Dask gives them up after 15 s."""
+
 
 class ColumnHost:
     """What a worker holds: the classifier without its learners, and those of some columns.
@@ -114,8 +117,8 @@ class Workers(Protocol):
         None comes instead from a worker that had no time for it within so many seconds.
         """
 
-    def later(self, work: Callable[[], None]) -> None:
-        """Do something aside, one thing after the other."""
+    def later(self, work: Callable[[], None], seconds: float = 0.0) -> None:
+        """Do something aside, after a while, one thing after the other."""
 
     def clock(self) -> float:
         """Seconds since some moment."""
@@ -156,12 +159,12 @@ class DaskWorkers:
     ) -> None:
         distributed = self._distributed = require("distributed", extra="dask")
         self._template = ColumnHost(classifier).classifier
-        self._changed = changed
+        self._changed, self._n_workers = changed, n_workers
         self._lock = threading.Lock()
         self._actors: dict[str, tuple[Any, Any]] = {}
         self._calls: dict[str, set[Future[Any]]] = defaultdict(set)
         self._aside = ThreadPoolExecutor(1, thread_name_prefix="ecoc-serving")
-        self._cluster = None
+        self._cluster, self._closed = None, False
         if client is None:
             client = self._cluster = distributed.LocalCluster(
                 n_workers=n_workers,
@@ -188,7 +191,7 @@ class DaskWorkers:
 
     def hold(self, worker: str, learners: Mapping[int, Any]) -> Future[None]:
         """Give a worker the learners of columns; cancelled if it leaves."""
-        if worker not in self._actors:
+        if worker not in self._actors and not self._closed:
             future = self._client.submit(
                 ColumnHost, self._template, actor=True, workers=[worker], pure=False
             )
@@ -217,8 +220,12 @@ class DaskWorkers:
         # Of a list every number would travel as a message of its own.
         return self._call(worker, "answer", X, np.array(columns), seconds)
 
-    def later(self, work: Callable[[], None]) -> None:
-        """Do something in a thread of its own, one thing after the other."""
+    def later(self, work: Callable[[], None], seconds: float = 0.0) -> None:
+        """Do something in a thread of its own, after a while, one thing after the other."""
+        if seconds:
+            loop = self._client.loop
+            loop.add_callback(loop.call_later, seconds, self.later, work)
+            return
         with suppress(RuntimeError):  # closed meanwhile
             self._aside.submit(_logged, work)
 
@@ -232,6 +239,9 @@ class DaskWorkers:
 
     def close(self) -> None:
         """Let the workers forget the columns, and end a cluster that was begun here."""
+        if self._closed:
+            return
+        self._closed = True
         self._client.unsubscribe_topic("all")
         with self._lock:
             actors, self._actors = self._actors, {}
@@ -274,6 +284,9 @@ class DaskWorkers:
                 call.cancel()
             # It may be back, with nothing in its hands, before anybody has looked.
             self.later(partial(self._changed, worker))
+            if self._cluster is not None and not self._closed:
+                # A process that is slow to come back is given up for good, unless it is asked for.
+                self.later(partial(self._cluster.scale, self._n_workers), _REVIVAL_SECONDS)
 
 
 def dask_setup(worker: Any) -> None:

@@ -40,6 +40,9 @@ _MOST_LATE = 32
 _PLACING_SECONDS = 30.0
 """How long a worker may take to receive its columns."""
 
+_RETRY_SECONDS = 30.0
+"""When columns are offered again to workers that did not take them."""
+
 _QUICK_SECONDS = 0.02
 """How long columns may be on their way that do not hold up the batches."""
 
@@ -188,6 +191,7 @@ class ColumnServer:
         self._watch = WorkerWatch(self._matrix)
         self._apart: dict[bytes, bool] = {}
         self._refusal: BaseException | None = None
+        self._closed = False
         self._workers: Workers = self._connect(client, n_workers)
         self._settle()
         if not self._held:
@@ -234,6 +238,8 @@ class ColumnServer:
             If no column has answered at all.
         ColumnError
             If all workers that answered could not cope with the samples.
+        UnsupportedError
+            If the server is closed.
         """
         if deadline is not None:
             deadline = check_number("deadline", deadline, minimum=0)
@@ -272,7 +278,7 @@ class ColumnServer:
                 seen = gathering.version
                 complete, idle = not gathering.missing.any(), not gathering.expected
             now = self._workers.clock()
-            if complete or now >= hard:
+            if complete or now >= hard or self._closed:
                 return
             if idle or now >= soft:
                 if soft < math.inf and self._enough(gathering, min_margin):
@@ -347,6 +353,8 @@ class ColumnServer:
 
     def _nothing(self, gathering: _Gathering, began: float) -> Exception:
         """What to raise where no column has answered."""
+        if self._closed:
+            return UnsupportedError("The server is closed; begin another one.")
         if gathering.errors:
             error = gathering.errors[0]
             return ColumnError(f"All workers failed; the first said: {error}")
@@ -365,9 +373,7 @@ class ColumnServer:
 
     # ------------------------------------------------------------ the workers
 
-    def _ask(
-        self, gathering: _Gathering, X: Any, columns: Iterable[int], seconds: float
-    ) -> int:
+    def _ask(self, gathering: _Gathering, X: Any, columns: Iterable[int], seconds: float) -> int:
         """Send the batch to whoever holds one of the columns and was not asked for it.
 
         A worker that cannot begin with it within so many seconds leaves it.
@@ -467,7 +473,7 @@ class ColumnServer:
     def _settle(self, left: str | None = None) -> None:
         """Place the columns on the workers that there are now, after one of them has left."""
         unable: set[str] = set()
-        while True:
+        while not self._closed:
             names = self._workers.names()
             with self._lock:
                 for worker in set(self._held) - (set(names) - {left}):
@@ -484,7 +490,11 @@ class ColumnServer:
                 break
             # What they did not take is for the others.
             unable |= failed
+        if self._closed:
+            return
         self._drop_surplus(target)
+        if unable.intersection(names):
+            self._workers.later(self._settle, _RETRY_SECONDS)
 
     def _place(self, new: dict[str, list[int]]) -> set[str]:
         """Give columns to workers; returns the workers that did not take them.
@@ -559,7 +569,15 @@ class ColumnServer:
             )
 
     def close(self) -> None:
-        """Let go of the workers; a cluster that was begun here ends."""
+        """Let go of the workers; a cluster that was begun here ends.
+
+        Batches under way are answered with the columns that have answered.
+        """
+        self._closed = True
+        with self._lock:
+            waiting = list(self._active)
+        for gathering in waiting:
+            gathering.wake()
         self._workers.close()
 
     def __enter__(self) -> ColumnServer:
