@@ -12,9 +12,10 @@ entry for the table as soon as a code is found, and ends with the status 1 where
 
 With ``--derived`` it prints codes that have no symmetry left, each of whose points is an orbit.
 They come from BCH and quadratic residue codes (constructions X, Y1, B and residues, see
-MacWilliams & Sloane, chapter 18). Where columns of a code add up to 0, a word has an even number
-of ones there: of six such columns those that are cut after s of them were shortened cost only
-6 - s, less one if that is odd.
+MacWilliams & Sloane, chapter 18), from codes over GF(4) and GF(8) whose symbols are words
+(Blokh & Zyablov 1974), and from codes of the table. Where columns of a code add up to 0, a word
+has an even number of ones there: of six such columns those that are cut after s of them were
+shortened cost only 6 - s, less one if that is odd; three such columns, a line, cost 2.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import sys
 import time
 from collections.abc import Iterator
 from functools import cache
-from itertools import combinations
+from itertools import combinations, compress
 from math import gcd
 
 import numpy as np
@@ -33,8 +34,9 @@ import numpy.typing as npt
 
 from ecoc._numba import njit
 from ecoc._typing import Ints
+from ecoc.constructions.fields import galois_field
 from ecoc.constructions.linear import bch_codes, bch_generator
-from ecoc.constructions.orbit_codes import Arithmetic, OrbitCode, arithmetic
+from ecoc.constructions.orbit_codes import Arithmetic, OrbitCode, arithmetic, orbit_codes
 
 MOST_ORBITS = 300
 MOST_ORDER = 127
@@ -345,6 +347,92 @@ def derived() -> Iterator[OrbitCode]:
     shifts = _shortened(_with_parity(shifts), list(range(10)))
     yield _explicit(shifts, 12, "extended quadratic residue code [48,24,12]")
     yield _explicit(_lengthened(), 26, "X of the BCH codes [63,16,23] and [63,10,27]")
+    yield _explicit(_blocks_of_eight(), 32, "[10,3,8] over GF(8) and [10,5,4], in words of [8,4,4]")
+    yield from _quaternary()
+    for length, dimension in ((112, 8), (96, 10), (112, 10), (119, 10), (100, 11), (122, 11)):
+        of_size = ((c.length, c.dimension) == (length, dimension) for c in orbit_codes(2))
+        code = next(compress(orbit_codes(2), of_size))
+        rows = _without_line(code.generator())
+        yield _explicit(rows, code.distance - 2, f"{_name(code)} without a line")
+
+
+def _name(code: OrbitCode) -> str:
+    return f"[{code.length},{code.dimension},{code.distance}]"
+
+
+def _without_line(rows: Ints) -> Ints:
+    """The code without three columns that add up to 0, of which a word has two ones or none."""
+    columns = rows.T @ (1 << np.arange(len(rows)))
+    places = {int(column): i for i, column in enumerate(columns)}
+    for i, j in combinations(range(len(columns)), 2):
+        third = places.get(int(columns[i] ^ columns[j]))
+        if third is not None:
+            return np.delete(rows, [i, j, third], axis=1)
+    raise AssertionError("no three columns add up to 0")
+
+
+def _quaternary() -> Iterator[OrbitCode]:
+    """Residues of the BCH code [65,8,44] over GF(4), each symbol as one of the words of [3,2,2].
+
+    In binary digits it is the cyclic code [195,16,88] whose check polynomial has the factors
+    x^12 + x^5 + x^4 + x^2 + 1 and x^4 + x + 1. Where a word of GF(4) has a 0 the residue keeps all
+    three columns of the symbol, which are a line.
+    """
+    cyclic = OrbitCode(2, 16, 195, 88, (0b1000000110101, 0b10011), 0, (0b1000000000001,))
+    rows = cyclic.generator()
+    shorter = _shortened(rows, _line_of(rows))
+    for parent, weight, distance in ((rows, 88, 44), (rows, 96, 40), (shorter, 88, 44)):
+        residue = _residue(parent, weight)
+        source = f"residue of [{parent.shape[1]},{len(parent)},88], the BCH code [65,8,44] of GF(4)"
+        yield _explicit(residue, distance, source)
+        if distance == 44:
+            yield _explicit(_without_line(residue), 42, f"{source}, without a line")
+
+
+def _line_of(rows: Ints) -> list[int]:
+    """The first three columns that add up to 0."""
+    columns = rows.T @ (1 << np.arange(len(rows)))
+    return next(
+        list(places)
+        for places in combinations(range(len(columns)), 3)
+        if not np.bitwise_xor.reduce(columns[list(places)])
+    )
+
+
+def _residue(rows: Ints, weight: int) -> Ints:
+    """The code in the places where a word of some weight is 0."""
+    rng = np.random.default_rng(0)
+    while True:
+        word = rng.integers(0, 2, size=len(rows)) @ rows % 2
+        if word.sum() == weight:
+            return _independent(rows[:, word == 0])
+
+
+def _blocks_of_eight() -> Ints:
+    """The words of [10,3,8] over GF(8) and of [10,5,4], added up block by block.
+
+    A symbol of GF(8) becomes a word of [8,3,4], all sums of its three digits, and a bit eight
+    equal bits: a block with a symbol that is not 0 has weight 4, one with a bit alone 8.
+    """
+    field = galois_field(8)
+    elements = np.arange(8)
+    logs = field.logarithms
+
+    def product(a: int, b: int) -> int:
+        return int(field.powers[(logs[a] + logs[b]) % 7]) if a and b else 0
+
+    # The ten points of a hyperoval: a conic and its nucleus, of which a line has two or none.
+    points = [*((1, t, product(t, t)) for t in range(8)), (0, 0, 1), (0, 1, 0)]
+    digits = elements[:, None] >> np.arange(3) & 1
+    rows = []
+    for place in range(3):
+        for digit in range(3):
+            symbols = [product(1 << digit, point[place]) for point in points]
+            rows.append(np.concatenate([digits @ digits[symbol] % 2 for symbol in symbols]))
+    outer = np.hstack([np.eye(5, dtype=np.int64), np.roll(np.eye(5, dtype=np.int64), 1, axis=1)])
+    for shift in (1, 2):
+        outer[:, 5:] ^= np.roll(outer[:, :5], shift + 1, axis=1)
+    return np.vstack([np.array(rows), np.repeat(outer, 8, axis=1)])
 
 
 def _extended(length: int, dimension: int) -> Ints:
