@@ -347,9 +347,12 @@ def derived() -> Iterator[OrbitCode]:
     shifts = _shortened(_with_parity(shifts), list(range(10)))
     yield _explicit(shifts, 12, "extended quadratic residue code [48,24,12]")
     yield _explicit(_lengthened(), 26, "X of the BCH codes [63,16,23] and [63,10,27]")
-    yield _explicit(_blocks_of_eight(), 32, "[10,3,8] over GF(8) and [10,5,4], in words of [8,4,4]")
+    source, blocks = "[10,3,8] over GF(8) and [10,5,4], in words of [8,4,4]", _blocks_of_eight()
+    yield _explicit(blocks, 32, source)
+    yield _explicit(_without_line(blocks), 30, f"{source}, without a line")
     yield from _quaternary()
-    for length, dimension in ((112, 8), (96, 10), (112, 10), (119, 10), (100, 11), (122, 11)):
+    with_lines = (112, 8), (96, 10), (112, 10), (119, 10), (100, 11), (122, 11), (78, 13)
+    for length, dimension in with_lines:
         of_size = ((c.length, c.dimension) == (length, dimension) for c in orbit_codes(2))
         code = next(compress(orbit_codes(2), of_size))
         rows = _without_line(code.generator())
@@ -429,9 +432,8 @@ def _blocks_of_eight() -> Ints:
         for digit in range(3):
             symbols = [product(1 << digit, point[place]) for point in points]
             rows.append(np.concatenate([digits @ digits[symbol] % 2 for symbol in symbols]))
-    outer = np.hstack([np.eye(5, dtype=np.int64), np.roll(np.eye(5, dtype=np.int64), 1, axis=1)])
-    for shift in (1, 2):
-        outer[:, 5:] ^= np.roll(outer[:, :5], shift + 1, axis=1)
+    # The first columns of three blocks add up to 0, as the first three columns of [10,5,4] do.
+    outer = np.array([1, 2, 3, 4, 8, 12, 16, 21, 26, 31]) >> np.arange(5)[:, None] & 1
     return np.vstack([np.array(rows), np.repeat(outer, 8, axis=1)])
 
 
