@@ -15,7 +15,8 @@ They come from BCH and quadratic residue codes (constructions X, Y1, B and resid
 MacWilliams & Sloane, chapter 18), from codes over GF(4) and GF(8) whose symbols are words
 (Blokh & Zyablov 1974), and from codes of the table. Where columns of a code add up to 0, a word
 has an even number of ones there: of six such columns those that are cut after s of them were
-shortened cost only 6 - s, less one if that is odd; three such columns, a line, cost 2.
+shortened cost only 6 - s, less one if that is odd; three such columns, a line, cost 2,
+and a line over q symbols has q + 1 columns and costs q.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ import sys
 import time
 from collections.abc import Iterator
 from functools import cache
-from itertools import combinations, compress
+from itertools import combinations
 from math import gcd
 
 import numpy as np
@@ -45,6 +46,19 @@ TARGETS = 4
 
 WORK = 5e7
 """How many entries of the table a start may look at."""
+
+WITH_LINES = (
+    (2, 112, 8),
+    (2, 96, 10),
+    (2, 112, 10),
+    (2, 119, 10),
+    (2, 100, 11),
+    (2, 122, 11),
+    (2, 78, 13),
+    (3, 74, 5),
+    (3, 107, 6),
+)
+"""Symbols, length and dimension of codes of the table that are good without a line, too."""
 
 Weights = npt.NDArray[np.uint8]
 
@@ -333,7 +347,7 @@ def _reach(orbits: Orbits, chosen: Ints, distance: int, rng: np.random.Generator
 
 
 def derived() -> Iterator[OrbitCode]:
-    """Binary codes that follow from others by algebra."""
+    """Codes that follow from others by algebra."""
     large, small = _extended(127, 15), _extended(63, 16)
     yield _explicit(_relatives(small, 5), 24, "Y1 of the extended BCH code [64,16,24]")
     for n_shortened, distance in ((1, 52), (3, 54)):
@@ -351,27 +365,33 @@ def derived() -> Iterator[OrbitCode]:
     yield _explicit(blocks, 32, source)
     yield _explicit(_without_line(blocks), 30, f"{source}, without a line")
     yield from _quaternary()
-    with_lines = (112, 8), (96, 10), (112, 10), (119, 10), (100, 11), (122, 11), (78, 13)
-    for length, dimension in with_lines:
-        of_size = ((c.length, c.dimension) == (length, dimension) for c in orbit_codes(2))
-        code = next(compress(orbit_codes(2), of_size))
-        rows = _without_line(code.generator())
-        yield _explicit(rows, code.distance - 2, f"{_name(code)} without a line")
+    for q, length, dimension in WITH_LINES:
+        code = next(c for c in orbit_codes(q) if (c.length, c.dimension) == (length, dimension))
+        rows = _without_line(code.generator(), q)
+        yield _explicit(rows, code.distance - q, f"{_name(code)} without a line", q)
 
 
 def _name(code: OrbitCode) -> str:
     return f"[{code.length},{code.dimension},{code.distance}]"
 
 
-def _without_line(rows: Ints) -> Ints:
-    """The code without three columns that add up to 0, of which a word has two ones or none."""
-    columns = rows.T @ (1 << np.arange(len(rows)))
-    places = {int(column): i for i, column in enumerate(columns)}
-    for i, j in combinations(range(len(columns)), 2):
-        third = places.get(int(columns[i] ^ columns[j]))
-        if third is not None:
-            return np.delete(rows, [i, j, third], axis=1)
-    raise AssertionError("no three columns add up to 0")
+def _without_line(rows: Ints, q: int = 2) -> Ints:
+    """The code without the q + 1 points of a line, on one of which at least a word is 0."""
+    return np.delete(rows, _line_of(rows, q), axis=1)
+
+
+def _line_of(rows: Ints, q: int = 2) -> list[int]:
+    """The first columns that are all points of a line."""
+    field = arithmetic(q)
+    columns = field.normal(rows)
+    places = {tuple(column): i for i, column in enumerate(columns.T.tolist())}
+    for i, j in combinations(range(len(places)), 2):
+        multiples = field.products[columns[:, [j]], np.arange(1, q)]
+        others = field.normal(field.sums[columns[:, [i]], multiples]).T.tolist()
+        line = [i, j, *(places.get(tuple(point), -1) for point in others)]
+        if min(line) >= 0:
+            return line
+    raise AssertionError("the columns contain no line")
 
 
 def _quaternary() -> Iterator[OrbitCode]:
@@ -390,16 +410,6 @@ def _quaternary() -> Iterator[OrbitCode]:
         yield _explicit(residue, distance, source)
         if distance == 44:
             yield _explicit(_without_line(residue), 42, f"{source}, without a line")
-
-
-def _line_of(rows: Ints) -> list[int]:
-    """The first three columns that add up to 0."""
-    columns = rows.T @ (1 << np.arange(len(rows)))
-    return next(
-        list(places)
-        for places in combinations(range(len(columns)), 3)
-        if not np.bitwise_xor.reduce(columns[list(places)])
-    )
 
 
 def _residue(rows: Ints, weight: int) -> Ints:
@@ -500,16 +510,18 @@ def _lengthened() -> Ints:
     return _with_parity(_shortened(rows, [0, 1]))
 
 
-def _explicit(rows: Ints, distance: int, source: str) -> OrbitCode:
+def _explicit(rows: Ints, distance: int, source: str, q: int = 2) -> OrbitCode:
     """A code without a matrix, if it has the distance."""
-    columns = rows.T @ (1 << np.arange(len(rows)))
-    words = np.zeros(1 << len(rows), dtype=np.int64)
-    for column in columns:
-        words += np.bitwise_count(np.arange(len(words)) & column) % 2
-    if words[1:].min() != distance:
-        raise AssertionError(f"{source}: {words[1:].min()} instead of {distance}")
-    points = tuple(columns.tolist())
-    return OrbitCode(2, len(rows), len(points), distance, (), 0, points, source=source)
+    points = tuple((q ** np.arange(len(rows)) @ rows).tolist())
+    field, weights = arithmetic(q), np.zeros(q ** len(rows), dtype=np.int64)
+    for column in rows.T:
+        entries = np.zeros(1, dtype=np.int64)
+        for digit in column:
+            entries = field.sums[entries, field.products[np.arange(q)[:, None], digit]].ravel()
+        weights += entries != 0
+    if weights[1:].min() != distance:
+        raise AssertionError(f"{source}: {weights[1:].min()} instead of {distance}")
+    return OrbitCode(q, len(rows), len(points), distance, (), 0, points, source=source)
 
 
 def entry(code: OrbitCode) -> str:
@@ -536,7 +548,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     if args.derived:
-        print(*map(entry, derived()), sep="\n")
+        print(*(f"q = {code.n_symbols}, {entry(code)}" for code in derived()), sep="\n")
         return
     rng = np.random.default_rng(args.seed)
     ends = time.monotonic() + args.seconds
