@@ -1,12 +1,12 @@
 from dataclasses import replace
 
 import pytest
+from tests.paper.made_up import measured
 
 from ecoc.codes import exhaustive
 from ecoc.errors import InvalidInputError
 from ecoc.paper import PAPER_TABLES, paper_table
 from ecoc.paper.records import Results
-from tests.paper.made_up import measured
 
 
 @pytest.mark.parametrize("name", PAPER_TABLES)
