@@ -38,7 +38,8 @@ from ecoc.datasets import load_dataset
 from ecoc.design import design_codebook
 from ecoc.nn import ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier, load_model
 from ecoc.nn.networks.architectures import mlp, small_cnn
-from ecoc.robustness import CORRUPTIONS, certify, corrupt, evaluate_robustness
+from ecoc.robustness import certify, corrupt, evaluate_robustness
+from ecoc.robustness.corruptions import CORRUPTIONS
 
 MODELS = ("IP", "dense", "sparse", "one-vs-rest", "one-vs-one", "multiclass twin")
 EPSILONS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)

@@ -7,7 +7,7 @@ require("torch", extra="nn")
 
 from ecoc.robustness.certificates import Certification, Smoothing, certified_radii, certify
 from ecoc.robustness.columns import torch_columns
-from ecoc.robustness.corruptions import CORRUPTIONS, corrupt
+from ecoc.robustness.corruptions import corrupt
 from ecoc.robustness.evaluation import (
     AttackedCorrelation,
     AttackProgress,
@@ -21,7 +21,6 @@ from ecoc.robustness.result import Leaderboard, RobustnessResult
 from ecoc.robustness.threat import NORMS, Ball
 
 __all__ = [
-    "CORRUPTIONS",
     "NORMS",
     "PROTOCOLS",
     "AdversarialExamples",

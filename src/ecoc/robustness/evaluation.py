@@ -282,7 +282,8 @@ def evaluate_robustness(
         How a change is measured: ``"linf"``, ``"l2"`` or ``"l1"`` by its size, ``"l0"`` by the
         number of pixels, ``"patch"`` by the side of a square that holds all of it, in pixels.
         With ``"corruptions"`` the radius is a severity from 1 to 5, and every kind of
-        :data:`ecoc.robustness.CORRUPTIONS` is tried up to it; with the name of one, this one.
+        :data:`ecoc.robustness.corruptions.CORRUPTIONS` is tried up to it; with the name of one,
+        this one.
     box : pair of float, default=(0.0, 1.0)
         The least and the largest value of a feature; None for no limits.
     steps : int, default=100

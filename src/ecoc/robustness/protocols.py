@@ -10,7 +10,6 @@ from ecoc.robustness.attacks import (
     PGD,
     SPSA,
     Attack,
-    Corruptions,
     EveryTarget,
     HopSkipJump,
     Noise,
@@ -19,6 +18,7 @@ from ecoc.robustness.attacks import (
     PixelSearch,
     Square,
 )
+from ecoc.robustness.attacks.pixels import Corruptions
 from ecoc.robustness.models import AttackedModel
 from ecoc.robustness.threat import CORRUPTION_NORMS, PIXEL_NORMS, Norm, corruptions_of
 

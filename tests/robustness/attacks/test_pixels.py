@@ -8,7 +8,6 @@ from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.robustness.attacks import (
     APGD,
     PGD,
-    Corruptions,
     EveryTarget,
     Noise,
     PatchPGD,
@@ -16,6 +15,7 @@ from ecoc.robustness.attacks import (
     PixelSearch,
     Square,
 )
+from ecoc.robustness.attacks.pixels import Corruptions
 from ecoc.robustness.threat import Ball
 
 

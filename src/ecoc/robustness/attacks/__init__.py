@@ -10,7 +10,7 @@ from ecoc.robustness.attacks.black_box import (
     Square,
 )
 from ecoc.robustness.attacks.gradient import APGD, FGSM, PGD, EveryTarget
-from ecoc.robustness.attacks.pixels import Corruptions, PatchPGD, PixelGradient, PixelSearch
+from ecoc.robustness.attacks.pixels import PatchPGD, PixelGradient, PixelSearch
 
 __all__ = [
     "APGD",
@@ -21,7 +21,6 @@ __all__ = [
     "Attack",
     "AttackError",
     "AttackResult",
-    "Corruptions",
     "EveryTarget",
     "HopSkipJump",
     "Neighbours",
