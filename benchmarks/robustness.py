@@ -10,7 +10,8 @@ twin that is trained end to end), ``masked`` (the last layer times 50: the warni
 and the strong accuracy must hardly change), ``ibp`` (certified accuracies of a code and of an
 ordinary network, at equal epochs and at equal compute), ``outliers`` (how well foreign inputs are
 told from digits, by the least loss to a codeword and by what an ordinary network and five of them
-say).
+say), ``threats`` (the strong protocol for changes of few pixels, patches, sums of changes and
+corruptions, for a code and an ordinary network).
 
 An accuracy under attack is an upper bound on what is left. Trained networks are kept in the
 folder of ``--keep``, so that a section can be run again without training.
@@ -37,7 +38,8 @@ from ecoc.datasets import load_dataset
 from ecoc.design import design_codebook
 from ecoc.nn import ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier, load_model
 from ecoc.nn.networks.architectures import mlp, small_cnn
-from ecoc.robustness import certify, evaluate_robustness
+from ecoc.robustness import certify, corrupt, evaluate_robustness
+from ecoc.robustness.corruptions import CORRUPTIONS
 
 MODELS = ("IP", "dense", "sparse", "one-vs-rest", "one-vs-one", "multiclass twin")
 EPSILONS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
@@ -319,11 +321,58 @@ def alarms(
     }
 
 
+THREATS = {"l1": (2, 5, 10), "l0": (2, 5, 10), "patch": (3, 5, 7), "corruptions": (1, 3, 5)}
+
+
+def threats(data: Data, options: argparse.Namespace) -> None:
+    """What stands other changes than those of l_inf, and corruptions alone, kind by kind."""
+    made = networks(options)
+    settings = {
+        "architecture": "mlp" if options.smoke else "small-cnn",
+        "epochs": 1 if options.smoke else options.epochs,
+    }
+    made = {name: make for name, make in made.items() if name in MODELS[:1]}
+    made["ordinary"] = lambda: NetworkClassifier(random_state=0, **settings)
+    n = options.attacked
+    x, y = data.test[:n], data.y_test[:n]
+    print(f"strong protocol on {len(x)} samples; {len(data.train)} training samples")
+    for name, make in made.items():
+        model = trained(name, make, data, options)
+        for norm, radii in THREATS.items():
+            begun = time.process_time()
+            result = evaluate_robustness(
+                model, x, y, epsilons=radii[: 1 if options.smoke else 3], norm=norm, random_state=0
+            )
+            cells = "  ".join(
+                f"{e:g}: {percent(a, 0)}"
+                for e, a in zip(result.epsilons, result.attacked, strict=True)
+            )
+            seconds = time.process_time() - begun
+            print(f"{name:12}{norm:13}clean {percent(result.clean, 0)}  {cells}  {seconds:.0f} s")
+            print(f"{'':25}{result.found_by}", *result.warnings, flush=True)
+        severities = (1,) if options.smoke else (1, 3, 5)
+        shares = {
+            kind: [
+                np.mean(model.predict(corrupt(data.test, kind, s)) == data.y_test)
+                for s in severities
+            ]
+            for kind in CORRUPTIONS
+        }
+        for kind, row in {**shares, "mean": np.mean(list(shares.values()), axis=0)}.items():
+            print(f"{name:12}{kind:16}" + "".join(percent(share, 8) for share in row))
+
+
 def _n_certified(options: argparse.Namespace) -> int:
     return 4 if options.smoke else options.certified
 
 
-SECTIONS = {"table": table, "masked": masked, "ibp": ibp, "outliers": outliers}
+SECTIONS = {
+    "table": table,
+    "masked": masked,
+    "ibp": ibp,
+    "outliers": outliers,
+    "threats": threats,
+}
 
 
 def main() -> None:

@@ -286,7 +286,7 @@ def test_dropout_is_off_and_comes_back():
         ({"epsilons": [0.2, 0.1]}, "increasing order"),
         ({"epsilons": [-0.1]}, "at least 0"),
         ({"protocol": "weak"}, "protocol must be one of"),
-        ({"norm": "l1"}, "norm must be one of"),
+        ({"norm": "l3"}, "norm must be one of"),
         ({"steps": 0}, "steps must be at least 1"),
         ({"batch_size": 0}, "batch_size must be at least 1"),
         ({"box": (0.4, 0.6)}, "lie in the box"),

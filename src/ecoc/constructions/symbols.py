@@ -17,7 +17,7 @@ from ecoc._typing import Ints
 from ecoc.bounds.problem import SymbolBoundProblem, balanced_separation
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.differences import DifferenceBlocks, difference_matrix, difference_parts
-from ecoc.constructions.linear_symbols import linear_code, tabled_plan
+from ecoc.constructions.linear_symbols import farthest_linear_code, linear_code, tabled_plan
 from ecoc.constructions.symmetric_symbols import (
     HOT,
     Kind,
@@ -34,11 +34,16 @@ __all__ = [
     "construct_symbols",
     "has_different_columns",
     "least_distance",
+    "linear_symbols",
     "tabled_symbols",
 ]
 
 _DEALS = 20
 """How often rows of blocks are dealt anew so that no two columns are the same."""
+_LINEAR_WORK = 2e9
+"""What a search for linear codes alone may spend: points times moves."""
+_LARGE_SIZE = 2.6e5
+"""Classes squared, times columns, beyond which it is made."""
 _SWEEPS = 50
 """Moves for each entry, in the first try without symmetry."""
 _ROUNDS = (
@@ -153,8 +158,10 @@ def construct_symbols(
         top = check_int("target_distance", target_distance, minimum=1)
     workshop = _Workshop(q, check_random_state(random_state), Budget(), known)
     best: SymbolCode | None = None
-    plan = tabled_plan(k, length, q)
-    tabled = 0 if plan is None else min(top, plan.distance)
+    # Before all else: it costs little, and with many rows annealing gets nowhere in that time.
+    linear = linear_symbols(
+        k, length, q, most=top, random_state=random_state, deadline=budget.deadline
+    )
     for distance in range(top, 0, -1):
         # Where all is spent, there are still the constructions that search for nothing.
         workshop.budget = share = _share(budget, _SHARE)
@@ -166,8 +173,11 @@ def construct_symbols(
             budget.spend(given - share.work)
         if made is not None:
             best = SymbolCode(made[0], least_distance(made[0]), made[1])
-        if distance == tabled and (best is None or best.distance < tabled):
-            best = tabled_symbols(k, length, q, random_state=random_state) or best
+        if (
+            linear is not None
+            and (0 if best is None else best.distance) < linear.distance >= distance
+        ):
+            best = linear
         if best is not None:
             break
     if best is not None and best.distance < top and budget.is_limited and not budget.is_spent:
@@ -176,6 +186,58 @@ def construct_symbols(
         made = workshop.search(k, length, best.distance + 1)
         if made is not None:
             best = SymbolCode(made[0], least_distance(made[0]), made[1])
+    return best
+
+
+def linear_symbols(
+    n_classes: int,
+    n_columns: int,
+    n_symbols: int,
+    *,
+    most: int,
+    random_state: RandomState = None,
+    deadline: float | None = None,
+) -> SymbolCode | None:
+    """The best code of several symbols among linear ones, of the table or by a short search.
+
+    The search is for many rows and columns; where they are few, others find as much.
+
+    Parameters
+    ----------
+    n_classes, n_columns, n_symbols : int
+        The size, k x L, and the number of symbols, q.
+    most : int
+        No larger distance is looked for.
+    random_state : int, Generator or None
+        The same seed gives the same code.
+    deadline : float, optional
+        When to stop, by ``time.monotonic()``.
+
+    Examples
+    --------
+    >>> linear_symbols(343, 57, 7, most=49, random_state=0).distance
+    49
+    """
+    best = tabled_symbols(n_classes, n_columns, n_symbols, random_state=random_state)
+    large = n_classes * n_classes * n_columns > _LARGE_SIZE
+    if not large or (best is not None and best.distance >= most):
+        return best
+    rng = check_random_state(random_state)
+    budget = Budget(_LINEAR_WORK, deadline)
+    for _ in range(_DEALS):
+        matrix = farthest_linear_code(
+            n_classes,
+            n_columns,
+            n_symbols,
+            most=most,
+            seed=int(rng.integers(2**31)),
+            budget=budget,
+        )
+        if matrix is None:
+            break
+        if has_different_columns(matrix):
+            made = SymbolCode(matrix, least_distance(matrix), "linear code")
+            return made if best is None or made.distance > best.distance else best
     return best
 
 
@@ -234,13 +296,13 @@ class _Workshop:
         """A code of different columns with a least distance, and how it was made."""
         key = k, length, distance
         if key not in self.made or (not light and self.made[key] is None):
-            part = None if self.known is None else self.known(k, length)
-            if part is not None and least_distance(part) >= distance:
-                self.made[key] = part, "known code"
-            elif part is not None and light:
-                self.made[key] = None
-            else:
+            # What is asked for is made in any case: what is known may have uneven columns.
+            part = self.known(k, length) if light and self.known is not None else None
+            if part is None:
                 self.made[key] = self._make(k, length, distance, light)
+            else:
+                reaches = least_distance(part) >= distance
+                self.made[key] = (part, "known code") if reaches else None
         return self.made[key]
 
     def nearest_miss(self, k: int, length: int, distance: int) -> Made | None:
