@@ -21,7 +21,6 @@ from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError, TimeLimitError, UnsupportedError
 from ecoc.multiclass import ColumnError, ECOCClassifier
 from ecoc.multiclass.data import check_features, n_samples, with_label
-from ecoc.multiclass.decoders import hamming_margin
 from ecoc.multiclass.decoders.base import erasures
 from ecoc.multiclass.decoders.distances import certain_margin
 from ecoc.multiclass.diagnostics.columns import unwrapped
@@ -327,9 +326,8 @@ class ColumnServer:
         rows = self._rows(scores, gathering.missing)
         margins = certain_margin(scores, self._matrix, rows)
         labels = self._classifier.classes_[rows]
-        limit = self._classifier.reject_below
-        if limit is not None:
-            rejected = hamming_margin(scores, self._matrix, rows) < limit
+        if self._classifier.rejects:
+            rejected = self._classifier.rejected(scores, rows)
             labels = with_label(labels, rejected, self._classifier.reject_label)
         below = np.zeros(len(rows), dtype=bool) if min_margin is None else margins < min_margin
         missing = tuple(np.flatnonzero(gathering.missing).tolist())
