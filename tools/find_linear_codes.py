@@ -5,8 +5,8 @@
     python tools/find_linear_codes.py --derived             # what follows from BCH codes
 
 Draws matrices of a small order, lists their orbits on the points of the projective space, and
-chooses orbits by a tabu search (Gulliver & Ostergard 1997): one is given up for another, such that
-the least weight is missing. A matrix has as many orbits on words as on points, and a
+chooses orbits by simulated annealing: one is given up for another of its size, and what counts is
+how much weight all words together lack. A matrix has as many orbits on words as on points, and a
 table says how much each orbit of points adds to the weight of each orbit of words. Prints the
 entry for the table as soon as a code is found, and ends with the status 1 where one is missing.
 
@@ -39,13 +39,16 @@ from ecoc.constructions.fields import galois_field
 from ecoc.constructions.linear import bch_codes, bch_generator
 from ecoc.constructions.orbit_codes import Arithmetic, OrbitCode, arithmetic, orbit_codes
 
-MOST_ORBITS = 300
+MOST_ORBITS = 700
 MOST_ORDER = 127
 TARGETS = 4
 """For how many of the lengths wanted a matrix is tried."""
 
-WORK = 5e7
+WORK = 2e8
 """How many entries of the table a start may look at."""
+
+HOT, COLD = 3.0, 0.25
+"""Temperatures, in units of weight."""
 
 WITH_LINES = (
     (2, 112, 8),
@@ -87,6 +90,12 @@ def polynomials(q: int, degree: int) -> list[tuple[int, int, int]]:
     return [(int(kept[i] + q**degree), int(orders[i]), int(constants[i])) for i in found]
 
 
+@cache
+def of_order(q: int, degree: int, multiple: int) -> list[tuple[int, int, int]]:
+    """The polynomials of a degree whose r divides a number."""
+    return [part for part in polynomials(q, degree) if multiple % part[1] == 0]
+
+
 def joint_order(parts: list[tuple[int, int, int]], field: Arithmetic) -> int:
     """The least r for which x^r is the same constant modulo every polynomial."""
     _, order, constant = parts[0]
@@ -114,14 +123,15 @@ def draw_matrix(
     """Polynomials whose degrees add up to the dimension, and the s of the Frobenius map."""
     field = arithmetic(q)
     while True:
+        multiple = int(rng.integers(2, min(length, MOST_ORDER) + 1))
         parts: list[tuple[int, int, int]] = []
         left = dimension
         while left:
-            degree = int(rng.integers(1, left + 1)) if rng.random() < 0.7 else left
-            choices = polynomials(q, degree)
+            degrees = [n for n in range(1, left + 1) if of_order(q, n, multiple)]
+            choices = of_order(q, int(rng.choice(degrees)), multiple)
             parts.append(choices[int(rng.integers(len(choices)))])
-            left -= degree
-        if sum(part[1] == 1 for part in parts) > 3:
+            left -= len(field.digits(parts[-1][0])) - 1
+        if 2 * sum(part[1] == 1 for part in parts) > dimension:
             continue
         order = joint_order(parts, field)
         degrees = [len(field.digits(part[0])) - 1 for part in parts]
@@ -251,47 +261,35 @@ def _search(  # noqa: PLR0917  # numba takes arguments by position
 ) -> bool:
     """Exchange orbits of one size until every word is heavy enough, or the work is done.
 
-    Of all exchanges the one is made after which least weight is missing; an orbit that was given
-    up stays out for a while. The table has a row for each orbit of points here.
+    The table has a row for each orbit of points here.
     """
     np.random.seed(seed)  # noqa: NPY002  # numba has no other
     n_orbits, n_words = table.shape
-    weight = np.zeros(n_words, dtype=np.int16)
+    lacking = np.full(n_words, distance, dtype=np.int16)
     inside = np.zeros(n_orbits, dtype=np.bool_)
     for orbit in chosen:
         inside[orbit] = True
-        weight += table[orbit]
-    held_until = np.zeros(n_orbits, dtype=np.int64)
-    needed = np.zeros(n_words, dtype=np.int16)
-    step = 0
-    while work > 0:
-        step += 1
-        least, best_place, best, n_ties = 1 << 30, -1, -1, 0
-        for place in range(chosen.size):
-            leaving = chosen[place]
-            for w in range(n_words):
-                needed[w] = max(distance - weight[w] + table[leaving, w], 0)
-            for orbit in range(n_orbits):
-                if sizes[orbit] != sizes[leaving] or inside[orbit] or held_until[orbit] > step:
-                    continue
-                work -= n_words
-                missing = 0
-                for w in range(n_words):
-                    missing += max(needed[w] - np.int16(table[orbit, w]), 0)
-                n_ties = n_ties + 1 if missing == least else 1
-                if missing < least or (missing == least and np.random.random() * n_ties < 1):  # noqa: NPY002
-                    least, best_place, best = missing, place, orbit
-        if best < 0:
-            work -= n_words
-            continue
-        leaving = chosen[best_place]
-        inside[leaving], inside[best] = False, True
-        held_until[leaving] = step + 3 + np.random.randint(chosen.size + 4)  # noqa: NPY002
-        chosen[best_place] = best
-        for w in range(n_words):
-            weight[w] += np.int16(table[best, w]) - np.int16(table[leaving, w])
-        if least == 0:
+        lacking -= table[orbit]
+    missing = np.maximum(lacking, 0).sum()
+    n_moves = int(work / n_words)
+    for move in range(n_moves):
+        if missing == 0:
             return True
+        place, entering = np.random.randint(chosen.size), np.random.randint(n_orbits)  # noqa: NPY002
+        leaving = chosen[place]
+        if inside[entering] or sizes[entering] != sizes[leaving]:
+            continue
+        less, more = table[leaving], table[entering]
+        then = 0
+        for w in range(n_words):
+            # In 16 bits, so that the compiler takes many words at a time.
+            then += max(np.int16(lacking[w] + np.int16(less[w]) - np.int16(more[w])), np.int16(0))
+        temperature = HOT * (COLD / HOT) ** (move / n_moves)
+        if then <= missing or np.random.random() < np.exp((missing - then) / temperature):  # noqa: NPY002
+            for w in range(n_words):
+                lacking[w] += np.int16(np.int16(less[w]) - np.int16(more[w]))
+            inside[leaving], inside[entering], chosen[place] = False, True, entering
+            missing = then
     return False
 
 

@@ -21,7 +21,6 @@ from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError, TimeLimitError, UnsupportedError
 from ecoc.multiclass import ColumnError, ECOCClassifier
 from ecoc.multiclass.data import check_features, n_samples, with_label
-from ecoc.multiclass.decoders import hamming_margin
 from ecoc.multiclass.decoders.base import erasures
 from ecoc.multiclass.decoders.distances import certain_margin
 from ecoc.multiclass.diagnostics.columns import unwrapped
@@ -253,7 +252,9 @@ class ColumnServer:
         with self._lock:
             self._active.add(gathering)
         try:
-            self._ask(gathering, features, range(self._matrix.shape[1]), soft - began)
+            # A worker that begins with it after half of the time may as well not begin.
+            half = (soft + patience - began) / 2
+            self._ask(gathering, features, range(self._matrix.shape[1]), half)
             while True:
                 self._collect(gathering, features, soft, soft + patience, min_margin)
                 if not self._found_liars(gathering):
@@ -333,9 +334,8 @@ class ColumnServer:
         rows = self._rows(scores, gathering.missing)
         margins = certain_margin(scores, self._matrix, rows)
         labels = self._classifier.classes_[rows]
-        limit = self._classifier.reject_below
-        if limit is not None:
-            rejected = hamming_margin(scores, self._matrix, rows) < limit
+        if self._classifier.rejects:
+            rejected = self._classifier.rejected(scores, rows)
             labels = with_label(labels, rejected, self._classifier.reject_label)
         below = np.zeros(len(rows), dtype=bool) if min_margin is None else margins < min_margin
         missing = tuple(np.flatnonzero(gathering.missing).tolist())
@@ -410,7 +410,7 @@ class ColumnServer:
         elif error is not None:
             outcome = "failed_answers"
         elif (answer := future.result()) is None:
-            # It had no time for the question, and may be asked again.
+            # It had no time for the question, and may be asked once more.
             outcome = "late_answers"
             gathering.retract(worker, columns)
         else:
@@ -602,6 +602,7 @@ class _Gathering:
         self.waits = waits  # for columns that nobody holds as well
         self.version = 0
         self._tried: dict[str, set[int]] = {}
+        self._retracted: set[str] = set()
         self._closed = False
 
     def answers(self) -> Floats:
@@ -620,9 +621,11 @@ class _Gathering:
             self._tried.setdefault(worker, set()).update(columns)
 
     def retract(self, worker: str, columns: Sequence[int]) -> None:
-        """Have not asked a worker for columns."""
+        """Have not asked a worker for columns, the first time that it had no time for them."""
         with self.condition:
-            self._tried[worker].difference_update(columns)
+            if worker not in self._retracted:
+                self._retracted.add(worker)
+                self._tried[worker].difference_update(columns)
 
     def checked(self, answer: object, columns: Sequence[int]) -> Floats | None:
         """An answer as scores, or None if it is no answer; what is not finite is an erasure."""
