@@ -65,3 +65,12 @@ def test_what_follows_from_the_atlas_alone_needs_no_search():
         (8, 4, 3),
         (8, 3, 2),
     }
+
+
+def test_a_code_gets_one_row_more():
+    cells = {(k, 4): (3 if k < 9 else 2, 3) for k in range(5, 10)}
+    codes = KnownCodes(3, cells, lambda k, n: PLANE[:k, :n])
+    surveyed = list(corner_codes(codes, 5, 9, effort=0.01))
+    (code,) = surveyed[-1]
+    assert code.how == "annealing from one row less"
+    assert [(figure.n_classes, figure.distance) for figure in code.figures] == [(9, 3)]

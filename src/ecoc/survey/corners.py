@@ -13,10 +13,12 @@ from math import comb
 
 import numpy as np
 
+from ecoc._limits import Budget
 from ecoc._typing import Ints
 from ecoc.atlas.recipes import pack_words
 from ecoc.bounds.problem import balanced_separation
 from ecoc.constructions.symbols import construct_symbols, has_different_columns, least_distance
+from ecoc.constructions.symmetric_symbols import Kind, Rotation, anneal_code
 from ecoc.survey.lengths import SurveyedCode
 from ecoc.survey.symbols import measure_codebook
 
@@ -24,6 +26,9 @@ __all__ = ["KnownCodes", "corner_codes"]
 
 _WORK = 4e7
 """Distances of pairs that are looked at for one cell, with an effort of 1."""
+_GROWTH, _COOL, _CHANGES = 150, 0.3, 0.2
+"""For a code of one row more: moves for each entry, the temperature at the beginning, and the share
+of moves that change the sizes of groups."""
 _DEALS = 20
 """How often rows are dealt anew so that no two columns are the same."""
 
@@ -209,8 +214,9 @@ def corner_codes(
 ) -> Iterator[list[SurveyedCode]]:
     """Look for codes of the corners among open cells; what became better, level after level.
 
-    A level has the numbers of rows for which averaging allows the same distance. The most of them
-    that are open are tried first, then half of them, then the least.
+    A level has the numbers of rows for which averaging allows the same distance. First codes that
+    are known get one row more, as often as that succeeds. Then the most rows that are open are
+    tried, half of them, and the least.
 
     Parameters
     ----------
@@ -232,6 +238,11 @@ def corner_codes(
     codes.close()
     yield codes.surveyed()
     for n, distance in codes.levels(low, high):
+        for k in codes.open_rows(n, distance, low, high):
+            matrix = _grown(codes, (k, n), distance, effort)
+            if matrix is None:
+                break
+            codes.learn(matrix, "annealing from one row less")
         rows = codes.open_rows(n, distance, low, high)
         for k in dict.fromkeys((rows[-1], rows[len(rows) // 2], rows[0])) if rows else ():
             if codes.distances[k, n] >= distance:
@@ -248,3 +259,39 @@ def corner_codes(
             if code is not None and code.distance > codes.distances[k, n]:
                 codes.learn(code.matrix, code.method)
         yield codes.surveyed()
+
+
+def _grown(codes: KnownCodes, size: Size, distance: int, effort: float) -> Ints | None:
+    """A code by annealing from one that has a row less, if that is known."""
+    k, n = size
+    if codes.distances.get((k - 1, n), 0) < distance:
+        return None
+    known = codes.matrix(k - 1, n)
+    if known is None:
+        return None
+    matrix, energy = anneal_code(
+        Rotation(k),
+        (Kind(),) * n,
+        codes.n_symbols,
+        distance,
+        seed=k,
+        n_moves=int(effort * _GROWTH * k * n),
+        budget=Budget(),
+        start=np.vstack([known, _far_row(known, codes.n_symbols, n - distance)]),
+        changes=_CHANGES,
+        hot=_COOL,
+    )
+    return None if energy or not has_different_columns(matrix) else matrix
+
+
+def _far_row(matrix: Ints, n_symbols: int, most: int) -> Ints:
+    """A row that agrees with few rows more often than allowed, in small groups."""
+    sizes = np.array([(matrix == symbol).sum(axis=0) for symbol in range(n_symbols)])
+    row: Ints = sizes.argmin(axis=0)
+    for _ in range(4):
+        for c in range(matrix.shape[1]):
+            others = (np.delete(matrix, c, axis=1) == np.delete(row, c)).sum(axis=1)
+            over = [np.maximum(0, others + (matrix[:, c] == s) - most) for s in range(n_symbols)]
+            # Among symbols that are as good, that of the smallest group.
+            row[c] = min(range(n_symbols), key=lambda s: ((over[s] ** 2).sum(), sizes[s, c]))
+    return row
