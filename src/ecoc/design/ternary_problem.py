@@ -307,7 +307,8 @@ class TernaryProblem(DesignProblem):
         few = k <= _FEW_CLASSES
         bound = best_ternary_bound(cover) if few else averaging_bound_of_covers(cover)
         if bound.value < self.min_cover:
-            pairs = f"every one of the {comb(k, 2)} pairs of classes {self.min_cover} times apart"
+            times = "" if self.min_cover == 1 else f" {self.min_cover} times"
+            pairs = f"every one of the {comb(k, 2)} pairs of classes apart{times}"
             raise InfeasibleError(
                 f"No codebook sets {pairs}: {bound.reason} Ask for more columns, a larger "
                 "max_support or a larger budget."
