@@ -15,7 +15,6 @@ are not excluded here; or NOT VERIFIED: the claim rests on the word of a solver,
 checked within a minute. 5 INVALID: a claim is false. 1 not a design file. 2 wrong usage.
 """
 
-import functools
 import json
 import math
 import os
@@ -1087,23 +1086,24 @@ def kinds_by_priced_classes(problem, prices):
     """
     k, top = problem.k, max(prices.values())
     classes = sorted({p for pair, y in prices.items() if y for p in pair})
-    unlike = {pair: 1 - alike for pair, alike in problem.alike.items()}
+    unit = math.lcm(*(alike.denominator for alike in problem.alike.values()))
+    unlike = {pair: int(unit * (1 - alike)) for pair, alike in problem.alike.items()}
     if len(classes) < k:
         unlike = dict.fromkeys(unlike, max(unlike.values()))
+    n, sizes = len(classes), sorted(problem.sizes)
+    most = [[0] * (n + 1) for _ in range(n)]  # of b others for a classes: most[b][a]
     rows = [
         sorted((unlike[min(p, q), max(p, q)] for q in classes if q != p), reverse=True)
         for p in classes
     ]
-
-    @functools.cache
-    def most(a, b):
-        return sum(sorted((sum(row[:b]) for row in rows), reverse=True)[:a])
-
-    n, sizes = len(classes), sorted(problem.sizes)
+    for b in range(1, n):
+        best = sorted((sum(row[:b]) for row in rows), reverse=True)
+        for a in range(1, n + 1):
+            most[b][a] = most[b][a - 1] + best[a - 1]
     for a in range(1, n):
         for b in range(1, min(n, problem.support) - a + 1):
             ways = Fraction(comb(n, a) * comb(n - a, b) * 3 ** (k - n), 2)
-            yield top * min(most(a, b), most(b, a)), sum(sizes[: a + b]), ways
+            yield Fraction(top * min(most[b][a], most[a][b]), unit), sum(sizes[: a + b]), ways
 
 
 def kinds_of_columns_by_pairs(problem, prices, least):

@@ -47,8 +47,8 @@ __all__ = [
 MAX_LISTED_CLASSES = 14
 """The most classes whose columns are all looked at: 2,375,101 of them."""
 
-_LISTED_SECONDS = 5e-6
-"""What a word takes in the linear program over all columns; half of 3^k are columns."""
+_LISTED_SECONDS = 1e-6
+"""What a word takes in a round of the linear program over all columns, at the least."""
 
 _MOST_ROUNDS, _JOINING = 60, 400
 """How often columns join the linear program, and how many at a time."""
@@ -577,12 +577,7 @@ class ColumnList:
         reduced = self.worth(prices.pairs) - float(prices.plain.column)
         reduced -= float(prices.plain.cost) * self.costs
         unit = {"distance": 2 * goal, "errors": 2 * goal + 1}.get(problem.goal, goal)
-        needed = unit * sum(
-            price * _entry(problem.demands, p, q, 1)
-            for price, (p, q) in zip(
-                prices.pairs, combinations(range(problem.n_classes), 2), strict=True
-            )
-        )
+        needed = unit * _demand(problem, prices.pairs)
         spare = float(prices.plain.total - needed)
         # Rounding keeps columns rather than it loses one.
         slack = 1e-9 * max(1.0, float(prices.plain.total))
@@ -649,14 +644,13 @@ def dual_bound(problem: TernaryBoundProblem, best: PairPrices) -> TernaryBound:
 
 
 def _demand(problem: TernaryBoundProblem, prices: Sequence[int]) -> Fraction:
+    """Return what pairs demand at some prices."""
     pairs = combinations(range(problem.n_classes), 2)
-    return sum(
-        (
-            price * _entry(problem.demands, p, q, 1)
-            for price, (p, q) in zip(prices, pairs, strict=True)
-        ),
-        Fraction(0),
-    )
+    demands = [_entry(problem.demands, p, q, 1) for p, q in pairs]
+    # Whole parts, as fractions take long.
+    unit = lcm(*(demand.denominator for demand in demands))
+    parts = (demand.numerator * (unit // demand.denominator) for demand in demands)
+    return Fraction(sum(y * part for y, part in zip(prices, parts, strict=True)), unit)
 
 
 def _prices_of_classes(problem: TernaryBoundProblem) -> PairPrices:
@@ -700,20 +694,25 @@ def _kinds_of_classes(problem: TernaryBoundProblem, n_classes: int) -> list[_Col
     if n_classes < k:
         easiest = max(unlike.values())
         unlike = dict.fromkeys(combinations(range(n_classes), 2), easiest)
+    unit = lcm(*(value.denominator for value in unlike.values()))
+    parts = {pair: int(unit * value) for pair, value in unlike.items()}
     rows = []
     for p in range(n_classes):
-        others = (unlike[min(p, q), max(p, q)] for q in range(n_classes) if q != p)
-        rows.append([Fraction(0), *accumulate(sorted(others, reverse=True))])
+        others = (parts[min(p, q), max(p, q)] for q in range(n_classes) if q != p)
+        rows.append([0, *accumulate(sorted(others, reverse=True))])
+    # What so many classes have at most of so many others: most[others][classes].
+    most = [
+        [0, *accumulate(sorted((row[others] for row in rows), reverse=True))]
+        for others in range(n_classes)
+    ]
     some = replace(problem, n_classes=n_classes, max_support=min(problem.max_support, n_classes))
-    kinds = []
-    for a, b, count in some.kinds():
-        worth = min(
-            sum(sorted((row[others] for row in rows), reverse=True)[:side], Fraction(0))
-            for side, others in ((a, b), (b, a))
+    rest = 3 ** (k - n_classes)
+    return [
+        _ColumnKind(
+            Fraction(min(most[b][a], most[a][b]), unit), problem.least_cost(a + b), count * rest
         )
-        cost = problem.least_cost(a + b)
-        kinds.append(_ColumnKind(worth, cost, count * 3 ** (k - n_classes)))
-    return kinds
+        for a, b, count in some.kinds()
+    ]
 
 
 def _pair_prices(listed: ColumnList) -> PairPrices:

@@ -388,21 +388,24 @@ def _worth_of_classes(
     k, similarity = problem.n_classes, problem.similarity
     n = len({p for pair, price in prices.items() if price for p in pair})
     unlike = {(p, q): 1 - (similarity[p][q] if similarity else Fraction(0)) for p, q in prices}
-    easiest = max(unlike.values())
+    unit = lcm(*(entry.denominator for entry in unlike.values()))
+    whole = {pair: int(unit * entry) for pair, entry in unlike.items()}
+    easiest = max(whole.values())
     # For each class, what so many others give it at most.
     given = []
     for p in range(n):
-        others = [unlike[min(p, q), max(p, q)] for q in range(k) if q != p]
-        most = sorted(others if n == k else [easiest] * (n - 1), reverse=True)
-        given.append([sum(most[:m], Fraction(0)) for m in range(n)])
+        others = [whole[min(p, q), max(p, q)] for q in range(k) if q != p]
+        given.append([0, *accumulate(sorted(others, reverse=True))])
+        if n < k:
+            given[-1] = [easiest * m for m in range(n)]
     of_size, total = _prices(problem, proof)
     sizes = sorted(problem.class_sizes or (1,) * k)
-    dearest = max(prices.values())
+    dearest = Fraction(max(prices.values()), unit)
     # What so many classes at most get of so many others: got[others][classes].
     got = []
     for m in range(n):
         best = sorted((row[m] for row in given), reverse=True)
-        got.append([Fraction(0), *accumulate(best)])
+        got.append([0, *accumulate(best)])
     for used in range(2, min(n, problem.max_support) + 1):
         check_deadline()
         price = of_size(sum(sizes[:used]))
