@@ -1,6 +1,7 @@
 """Predictions from workers that die, lag behind or lie, and a simulation of more of them.
 
-    python benchmarks/serving.py            # about 40 minutes, most of them of kills
+    python benchmarks/serving.py            # about a quarter of an hour, most of it of kills
+    python benchmarks/serving.py --page docs/serving.md  # also writes the tables there
     python benchmarks/serving.py --kills-only --repetitions 12
     python benchmarks/serving.py --simulation-only
     python benchmarks/serving.py --smoke    # seconds, workers in this process, no kill
@@ -12,23 +13,22 @@ of 10 rows, one after the other, and one fault is injected:
     killed       a worker gets SIGKILL after 300 batches, and does not come back
     frozen       a worker gets SIGSTOP after 300 batches: it is silent, as a lost machine is, and
                  Dask gives it up after 10 s (its default is 5 minutes)
-    stragglers   20 % of the answers come late: the deadline and an exponential time of the same
-                 mean later, about ten times as late as usual
+    stragglers   20 % of the answers come late: after the deadline, and in the mean after ten
+                 times the usual time
     wrong        a worker gives the opposite of its answers from batch 100 on
 
-The deadline is five times the median without faults, and no less than 100 ms. "Waiting for all"
-is the same server without a deadline, which places the columns of a lost worker on others;
-"waiting for a restart" is one that waits for a new process in its place. "plain" is the SVM of
-scikit-learn on every worker: each batch goes to several of them, the first answer counts; equal
-work is measured, not counted.
+The deadline is three times the median without faults. "Waiting for all" is the same server without
+a deadline, which places the columns of a lost worker on others. "plain" is the SVM of scikit-learn
+on every worker: each batch goes to several of them, the first answer counts; equal work is
+measured, not counted.
 
-A kill touches a few batches of a thousand, and whatever else the machine does touches others: the
-kills are repeated, another worker each time, and so are those of the server that waits, in turns.
-What waiting costs depends on how large the columns are that have to be placed anew, so there are
-two kinds: the SVMs, and forests of ten extra trees that were grown on 100,000 rows (of
-make_classification; the usual hundred trees would be ten times as large). Here a batch comes every
-100 ms, whatever became of those before, and the deadline is three times the median: a stream that
-keeps all cores busy says little about single batches.
+A kill touches a few batches of a thousand, and whatever else the machine does touches others: so
+each worker is killed in turn, and in turns with the server that waits. Here batches come at a pace,
+whatever became of those before: every two times as long as one caller alone waits for one, so that
+both cores have about as much to do as to rest. What waiting costs depends on how large the columns
+are that have to be placed anew, so there are two kinds: the SVMs, and forests of ten extra trees
+that were grown on 100,000 rows (of make_classification; the usual hundred trees would be ten times
+as large).
 
 The simulation draws the latencies of every worker for a million requests from two published
 tails, with codes of one column for each worker (two for ten workers) whose answers are wrong in
@@ -38,6 +38,7 @@ tails, with codes of one column for each worker (two for ten workers) whose answ
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import os
 import pickle
@@ -49,8 +50,9 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,12 +69,13 @@ from ecoc.serving import ColumnServer
 from ecoc.serving.cluster import ColumnHost, DaskWorkers
 
 N_WORKERS, N_CALLERS, BATCH_ROWS = 4, 4, 10
-N_PACED_CALLERS = 32
-PACE = 0.1
-"""Seconds between the batches of a stream that has a pace."""
+N_PACED_CALLERS = 16
+PACE, DEADLINE, LATE = 2, 3, 10
+"""Times the median: between batches that have a pace, until the deadline, of a late answer."""
 LATE_SHARE = 0.2
 KILL_AT, LIE_AT = 0.3, 0.1
 FAULTS = ("none", "killed", "stragglers", "wrong")
+BEGIN, END = "<!-- printed by benchmarks/serving.py -->", "<!-- end of what it printed -->"
 SIGNALS = {"killed": signal.SIGKILL, "frozen": signal.SIGSTOP}
 
 
@@ -83,7 +86,8 @@ SIGNALS = {"killed": signal.SIGKILL, "frozen": signal.SIGSTOP}
 class Faults:
     """What goes wrong between workers and server."""
 
-    late_seconds: float = 0.0
+    late: tuple[float, float] | None = None
+    """The least and the mean time after which late answers come."""
     liar: str | None = None
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -91,8 +95,10 @@ class Faults:
     def seconds(self) -> float:
         """How long the next answer is held back."""
         with self.lock:
-            late = self.rng.random() < LATE_SHARE
-            return self.late_seconds * (1 + self.rng.exponential()) if late else 0.0
+            if self.late is None or self.rng.random() >= LATE_SHARE:
+                return 0.0
+            least, mean = self.late
+            return least + (mean - least) * self.rng.exponential()
 
 
 class FaultyWorkers(DaskWorkers):
@@ -100,7 +106,7 @@ class FaultyWorkers(DaskWorkers):
 
     faults: Faults
 
-    def ask(self, worker: str, X: Any, columns: Any) -> Future[Any]:  # noqa: N803
+    def ask(self, worker: str, X: Any, columns: Any, seconds: float) -> Future[Any]:  # noqa: N803
         """The scores of columns, when they are let through."""
         began, held = time.monotonic(), self.faults.seconds()
         outer: Future[Any] = Future()
@@ -115,7 +121,8 @@ class FaultyWorkers(DaskWorkers):
                 outer.set_exception(error)
             else:
                 scores = inner.result()
-                outer.set_result(-scores if worker == self.faults.liar else scores)
+                lies = worker == self.faults.liar and scores is not None
+                outer.set_result(-scores if lies else scores)
 
         def came(inner: Future[Any]) -> None:
             left = held - (time.monotonic() - began)
@@ -125,21 +132,16 @@ class FaultyWorkers(DaskWorkers):
                 loop = self._client.loop.asyncio_loop
                 loop.call_soon_threadsafe(loop.call_later, left, deliver, inner)
 
-        super().ask(worker, X, columns).add_done_callback(came)
+        super().ask(worker, X, columns, seconds).add_done_callback(came)
         return outer
 
 
 class FaultyServer(ColumnServer):
     """A server on such workers."""
 
-    def __init__(self, model: Any, client: Any, faults: Faults, *, restart: bool = False) -> None:
-        self.faults, self._restart = faults, restart
+    def __init__(self, model: Any, client: Any, faults: Faults) -> None:
+        self.faults = faults
         super().__init__(model, client)
-
-    def _settle(self, left: str | None = None) -> None:
-        # Columns stay where they were until there is a worker in the place of the lost one.
-        if not self._restart or len(self._workers.names()) == N_WORKERS:
-            super()._settle(left)
 
     def _connect(self, client: Any, n_workers: int) -> FaultyWorkers:
         workers = FaultyWorkers(client, self._classifier, self._settle, n_workers=n_workers)
@@ -203,7 +205,7 @@ class ReplicatedServer:
                 self._turn += 1
                 names = [self._names[(self._turn + i) % len(self._names)] for i in range(count)]
             for name in names:
-                self._workers.ask(name, X, [0]).add_done_callback(partial(came, name=name))
+                self._workers.ask(name, X, [0], np.inf).add_done_callback(partial(came, name=name))
 
         ask(self._copies)
         answered.wait()
@@ -257,7 +259,7 @@ class Cluster:
         while len(self._workers) < N_WORKERS:
             # Whatever becomes of this process, a worker ends soon after it.
             command = [sys.executable, "-m", "distributed.cli.dask_worker", address, *options]
-            command += ["--death-timeout", "20"]
+            command += ["--death-timeout", "20", "--preload", "ecoc.serving.cluster"]
             self._workers.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
         self.client.wait_for_workers(N_WORKERS, timeout=120)
 
@@ -301,6 +303,7 @@ def stream(
     deadline: float | None,
     events: dict[int, Callable[[], None]],
     *,
+    n_callers: int,
     pace: float,
 ) -> Run:
     """Send batches from several threads, and see what comes back.
@@ -319,12 +322,12 @@ def stream(
                 number = next(numbers, None)
             if number is None:
                 return
-            if number in events:
-                threading.Thread(target=events[number]).start()
             due = time.perf_counter()
             if pace:
                 due = began + number * pace
                 time.sleep(max(0.0, due - time.perf_counter()))
+            if number in events:
+                threading.Thread(target=events[number]).start()
             try:
                 labels = server.labels(X[batches[number]], deadline)
                 right[number] = int((labels == y[batches[number]]).sum())
@@ -338,14 +341,14 @@ def stream(
     for number in range(min(20, len(batches))):
         server.labels(X[batches[number]], None)
     began = time.perf_counter()
-    callers = [threading.Thread(target=work) for _ in range(N_PACED_CALLERS if pace else N_CALLERS)]
+    callers = [threading.Thread(target=work) for _ in range(N_PACED_CALLERS if pace else n_callers)]
     for caller in callers:
         caller.start()
     for caller in callers:
         caller.join()
     total = time.perf_counter() - began
     for text in lost[:3]:
-        print("lost:", text)
+        print("lost:", text, file=sys.stderr)
     return Run(
         100 * sum(right) / sum(map(len, batches)),
         seconds,
@@ -362,9 +365,16 @@ class Bench:
     cluster: Cluster
     batches: list[np.ndarray]
     data: tuple[np.ndarray, np.ndarray]
-    deadline: float = 0.1
+    usual: float = 0.1
+    """The median without faults, in seconds."""
+    n_callers: int = N_CALLERS
     pace: float = 0.0
     kills: bool = True
+
+    @property
+    def deadline(self) -> float:
+        """When a server that does not wait for all columns answers, in seconds."""
+        return DEADLINE * self.usual
 
     def run(
         self,
@@ -372,7 +382,6 @@ class Bench:
         fault: str,
         *,
         wait: bool = False,
-        restart: bool = False,
         victim: int = 0,
         copies: int = 0,
     ) -> Run:
@@ -382,45 +391,62 @@ class Bench:
         if copies:
             server: Any = ReplicatedServer(model, self.cluster.client, faults, copies)
         else:
-            server = FaultyServer(model, self.cluster.client, faults, restart=restart)
+            server = FaultyServer(model, self.cluster.client, faults)
         pids = self.cluster.pids()
         names = sorted(pids)
         events: dict[int, Callable[[], None]] = {}
         if fault == "stragglers":
-            faults.late_seconds = self.deadline
+            faults.late = self.deadline, LATE * self.usual
         elif fault in SIGNALS and self.kills:
-
-            def strike() -> None:
-                os.kill(pids[names[victim]], SIGNALS[fault])
-                if restart:
-                    self.cluster.end(pids[names[victim]])
-                    self.cluster.renew()
-
+            strike = partial(os.kill, pids[names[victim]], SIGNALS[fault])
             events[int(KILL_AT * len(self.batches))] = strike
         elif fault == "wrong":
             start = int(LIE_AT * len(self.batches))
             events[start] = lambda: setattr(faults, "liar", names[victim])
         try:
             deadline = None if wait else self.deadline
-            return stream(server, self.batches, self.data, deadline, events, pace=self.pace)
+            return stream(
+                server,
+                self.batches,
+                self.data,
+                deadline,
+                events,
+                n_callers=self.n_callers,
+                pace=self.pace,
+            )
         finally:
             if fault in SIGNALS and self.kills:
                 self.cluster.end(pids[names[victim]])
             server.close()
 
 
+PAGE: list[str] = []
+"""What was printed so far, for the page."""
+
+
+def say(text: str = "") -> None:
+    """Print a line of the page, as soon as it is known."""
+    PAGE.append(text)
+    print(text, flush=True)
+
+
 def table(header: list[str], rows: list[list[str]]) -> None:
-    """Print a table in Markdown."""
-    print()
-    print("| " + " | ".join(header) + " |")
-    print("|" + "---|" * len(header))
+    """Print a table in Markdown, or the head of one."""
+    say()
+    say("| " + " | ".join(header) + " |")
+    say("|" + "---|" * len(header))
     for row in rows:
         print_row(row)
 
 
 def print_row(row: list[str]) -> None:
-    """Print a row of a table, as soon as it is known."""
-    print("| " + " | ".join(row) + " |", flush=True)
+    """Print a row of a table."""
+    say("| " + " | ".join(row) + " |")
+
+
+def load() -> str:
+    """How busy the machine is."""
+    return f"load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
 
 
 HEADER = ["served", "fault", "accuracy", "p50", "p99", "p99.9", "gap", "batches/s", "lost"]
@@ -480,12 +506,11 @@ def measure(n_batches: int, repetitions: int, *, smoke: bool, kills_only: bool) 
     rng = np.random.default_rng(0)
     batches = list(rng.integers(len(test), size=(n_batches, BATCH_ROWS)))
     cluster = Cluster(processes=not smoke)
+    # As `ecoc serve` does: what there is now stays.
+    gc.collect()
+    gc.freeze()
     try:
         bench = Bench(cluster, batches, (test, y_test), kills=not smoke)
-        print(
-            f"{n_batches:,} batches of {BATCH_ROWS} rows, {N_WORKERS} workers, {N_CALLERS} "
-            f"callers. Load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores."
-        )
         if not kills_only:
             plain = SVC(C=10, gamma=0.05).fit(train, y_train)
             streams(bench, models, plain)
@@ -493,7 +518,8 @@ def measure(n_batches: int, repetitions: int, *, smoke: bool, kills_only: bool) 
             small = models["optimal, 2k columns"]
             large, data = forests(small.codebook_)
             rows = list(rng.integers(len(data[0]), size=(n_batches, BATCH_ROWS)))
-            kills("forests", large, Bench(cluster, rows, data), repetitions)
+            say("\n### A worker is killed")
+            kills("Forests", large, Bench(cluster, rows, data), repetitions)
             kills("SVMs", small, bench, repetitions)
     finally:
         cluster.close()
@@ -502,45 +528,47 @@ def measure(n_batches: int, repetitions: int, *, smoke: bool, kills_only: bool) 
 def streams(bench: Bench, models: dict[str, Any], plain: Any) -> None:
     """Every model under every fault, and the first without a deadline."""
     first = next(iter(models))
-    sound = bench.run(models[first], "none")
-    bench.deadline = max(0.1, 5 * sound.quantile(0.5) / 1000)
+    bench.usual = bench.run(models[first], "none", wait=True).quantile(0.5) / 1000
     work = measured_work(models[first], plain, bench.data[0][:BATCH_ROWS])
     copies = min(max(work, 2), N_WORKERS)
-    print(
-        f"The deadline is {1000 * bench.deadline:.0f} ms. A batch of the {first} is the work of "
-        f"{work} plain models; the plain one is asked {copies} times."
+    say(
+        f"{len(bench.batches):,} batches of {BATCH_ROWS} rows from {N_CALLERS} callers, deadline "
+        f"{1000 * bench.deadline:.0f} ms. A batch of the {first} is the work of {work} plain "
+        f"models; the plain one is asked {copies} times. At the start there was a {load()}."
     )
-    runs = {(first, "none"): sound}
+    runs: dict[tuple[str, str], Run] = {}
     table(HEADER, [])
+
+    def add(name: str, fault: str, model: Any, **how: Any) -> None:
+        runs[name, fault] = bench.run(model, fault, **how)
+        print_row(line(name, fault, runs[name, fault]))
+
     for name, model in models.items():
         for fault in FAULTS:
-            if (name, fault) not in runs:
-                runs[name, fault] = bench.run(model, fault)
-            print_row(line(name, fault, runs[name, fault]))
-    runs[first, "frozen"] = bench.run(models[first], "frozen")
-    print_row(line(first, "frozen", runs[first, "frozen"]))
+            add(name, fault, model)
+    add(first, "frozen", models[first])
     waiting = f"{first}, waiting for all"
     for fault in ("none", "killed", "frozen", "stragglers"):
-        runs[waiting, fault] = bench.run(models[first], fault, wait=True)
-        print_row(line(waiting, fault, runs[waiting, fault]))
+        add(waiting, fault, models[first], wait=True)
     for fault in FAULTS:
-        name = f"plain, {copies} copies"
-        print_row(line(name, fault, bench.run(plain, fault, copies=copies)))
-    print(f"\n{first}, against waiting for all:")
-    table(
-        ["fault", "lost", "accuracy", "gap", "gap, waiting", "ratio"],
-        [
+        add(f"plain, {copies} copies", fault, plain, copies=copies)
+    say(f"\nThe {first}, against waiting for all, with four callers that keep both cores busy:")
+    sound = runs[first, "none"]
+    rows = []
+    for text, fault in (
+        ("20 % late", "stragglers"),
+        ("worker 0 frozen", "frozen"),
+        ("worker 0 killed", "killed"),
+    ):
+        run, other = runs[first, fault], runs[waiting, fault]
+        rows.append(
             [
                 *(text, str(run.lost), f"{run.accuracy - sound.accuracy:+.2f} points"),
                 *(f"{run.gap:.0f} ms", f"{other.gap:,.0f} ms"),
                 f"{other.gap / max(run.gap, 1e-3):.1f}",
             ]
-            for text, run, other in (
-                ("worker 0 frozen", runs[first, "frozen"], runs[waiting, "frozen"]),
-                ("20 % late", runs[first, "stragglers"], runs[waiting, "stragglers"]),
-            )
-        ],
-    )
+        )
+    table(["fault", "lost", "accuracy", "gap", "gap, waiting for all", "ratio"], rows)
     liars = []
     for name in models:
         run = runs[name, "wrong"]
@@ -548,7 +576,7 @@ def streams(bench: Bench, models: dict[str, Any], plain: Any) -> None:
         after = "never" if run.reported is None else f"{run.reported - begun} batches"
         difference = run.accuracy - runs[name, "none"].accuracy
         liars.append([name, after, f"{difference:+.2f} points"])
-    print("\nA worker that flips its answers:")
+    say("\nA worker that flips its answers, from when it begins:")
     table(["served", "reported after", "accuracy"], liars)
 
 
@@ -571,15 +599,16 @@ def forests(code: Codebook) -> tuple[ECOCClassifier, tuple[np.ndarray, np.ndarra
 
 def kills(name: str, model: Any, bench: Bench, repetitions: int) -> None:
     """Kill one worker after the other, and compare with a server that waits for all columns."""
-    bench.pace = PACE
+    calm = replace(bench, batches=bench.batches[:100], n_callers=1)
+    bench.pace = PACE * calm.run(model, "none", wait=True).quantile(0.5) / 1000
     sound = bench.run(model, "none", wait=True)
-    bench.deadline = 3 * sound.quantile(0.5) / 1000
+    bench.usual = sound.quantile(0.5) / 1000
     size = np.mean([len(pickle.dumps(learner)) for learner in model.estimators_]) / 1e6
-    print(
+    say(
         f"\n{name} of {size:.1f} MB, a batch every {1000 * bench.pace:.0f} ms, deadline "
-        f"{1000 * bench.deadline:.0f} ms. Without faults: accuracy {sound.accuracy:.2f} %, p50 "
-        f"{sound.quantile(0.5):.0f} ms, p99.9 {sound.quantile(0.999):.0f} ms, gap "
-        f"{sound.gap:.0f} ms. Load of the machine: {os.getloadavg()[0]:.1f}."
+        f"{1000 * bench.deadline:.0f} ms. Without faults and waiting for all: accuracy "
+        f"{sound.accuracy:.2f} %, p50 {sound.quantile(0.5):.0f} ms, p99.9 "
+        f"{sound.quantile(0.999):.0f} ms, gap {sound.gap:.0f} ms; {load()}."
     )
     table(
         [
@@ -588,29 +617,26 @@ def kills(name: str, model: Any, bench: Bench, repetitions: int) -> None:
         ],
         [],
     )
-    ours, theirs, ratios = [], [], []
+    pairs = []
     for repetition in range(repetitions):
         victim = repetition % N_WORKERS
         order = (False, True) if repetition % 2 else (True, False)
         pair = {wait: bench.run(model, "killed", wait=wait, victim=victim) for wait in order}
         run, other = pair[False], pair[True]
-        ours.append(run.gap)
-        theirs.append(other.gap)
-        ratios.append(other.gap / run.gap)
+        pairs.append((run.gap, other.gap, other.gap / run.gap))
         print_row(
             [
                 *(f"worker {victim}", f"{run.lost + other.lost}"),
                 *(f"{run.accuracy - sound.accuracy:+.2f} points", f"{run.quantile(0.5):.0f} ms"),
-                *(f"{run.quantile(0.999):.0f} ms", f"{run.gap:.0f} ms", f"{other.gap:.0f} ms"),
-                *(f"{ratios[-1]:.1f}", f"{os.getloadavg()[0]:.1f}"),
+                *(f"{run.quantile(0.999):.0f} ms", f"{run.gap:.0f} ms", f"{other.gap:,.0f} ms"),
+                *(f"{pairs[-1][2]:.1f}", f"{os.getloadavg()[0]:.1f}"),
             ]
         )
-    restarted = bench.run(model, "killed", wait=True, restart=True)
-    print(
-        f"\nmedian gap {np.median(ours):.0f} ms, waiting for all {np.median(theirs):.0f} ms, for a "
-        f"restart {restarted.gap:,.0f} ms; waiting for all is {np.median(ratios):.1f} times that "
-        f"(median of {min(ratios):.1f} to {max(ratios):.1f}), for a restart "
-        f"{restarted.gap / np.median(ours):.0f} times"
+    ours, theirs, ratio = np.median(pairs, axis=0)
+    low, high = np.min(pairs, axis=0)[2], np.max(pairs, axis=0)[2]
+    say(
+        f"\nIn the median of {repetitions} kills the gap is {ours:.0f} ms, waiting for all "
+        f"{theirs:,.0f} ms, and the ratio {ratio:.1f} (from {low:.1f} to {high:.1f})."
     )
 
 
@@ -677,9 +703,8 @@ def simulate(n_requests: int, sizes: tuple[int, ...]) -> None:
     rng = np.random.default_rng(0)
     each = n_requests // len(sizes)
     lines = [row for size in sizes for row in simulated(size, each, rng)]
-    print(
-        f"\nSimulation, {each:,} requests for each number of workers, deadline at a worker's p95:"
-    )
+    say("\n### More workers than two cores")
+    say(f"\n{each:,} requests for each number of workers, deadline at a worker's p95:")
     table(
         [
             *("a worker's latency", "workers", "code", "row distance", "missing columns (p99.9)"),
@@ -688,6 +713,14 @@ def simulate(n_requests: int, sizes: tuple[int, ...]) -> None:
         ],
         sorted(lines, key=lambda row: list(TAILS).index(row[0])),
     )
+
+
+def write_page(path: Path) -> None:
+    """Put what was printed where a page has its figures."""
+    before, _, rest = path.read_text("utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    figures = "\n".join(PAGE).strip()
+    path.write_text(f"{before}{BEGIN}\n\n{figures}\n\n{END}{after}", "utf-8")
 
 
 def main() -> None:
@@ -699,7 +732,10 @@ def main() -> None:
     parser.add_argument("--kills-only", action="store_true")
     parser.add_argument("--simulation-only", action="store_true")
     parser.add_argument("--smoke", action="store_true", help="seconds, to see that it runs")
+    parser.add_argument("--page", type=Path, help="a page with a place for what is printed")
     options = parser.parse_args()
+    if options.page and BEGIN not in options.page.read_text("utf-8"):
+        parser.error(f"{options.page} must have a place for the figures: {BEGIN} ... {END}")
     warnings.simplefilter("ignore")
     for name in ("distributed", "ecoc.serving"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
@@ -710,12 +746,12 @@ def main() -> None:
             smoke=options.smoke,
             kills_only=options.kills_only,
         )
-    if options.kills_only:
-        return
     if options.smoke:
         simulate(2000, SIZES[1:2])
-    else:
+    elif not options.kills_only:
         simulate(options.requests, SIZES)
+    if options.page:
+        write_page(options.page)
 
 
 if __name__ == "__main__":

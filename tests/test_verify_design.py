@@ -6,8 +6,10 @@ import json
 import random
 import subprocess
 import sys
+from collections import Counter
 from copy import deepcopy
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -29,13 +31,13 @@ TOOL = Path(__file__).parents[1] / "tools" / "verify_design.py"
 def load_tool():
     space = {"__name__": "verify_design"}
     exec(compile(TOOL.read_text(), str(TOOL), "exec"), space)
-    return space["main"]
+    return space
 
 
 def judged(path):
     """What the tool does, in the process of the tests, which is much faster."""
     with contextlib.redirect_stdout(io.StringIO()) as said:
-        code = load_tool()([str(path)])
+        code = load_tool()["main"]([str(path)])
     return code, said.getvalue()
 
 
@@ -301,6 +303,29 @@ def test_tampering_is_found(designs, tmp_path, name, change):
         assert accepted(path) is None
 
 
+@pytest.mark.parametrize("n_generators", [1, 3, 5])
+@pytest.mark.parametrize("change", ["none", "shifted", "one more", "one other", "one less"])
+def test_distances_of_linear_words_and_of_others_are_counted(n_generators, change):
+    rng = random.Random(n_generators)
+    words = [0]
+    while len(words) < 1 << n_generators:
+        generator = rng.getrandbits(20)
+        if generator not in words:
+            words += [word ^ generator for word in words]
+    new = next(word for word in iter(lambda: rng.getrandbits(20), None) if word not in words)
+    if change == "shifted":
+        words = [word ^ new for word in words]
+    elif change == "one more":
+        words.append(new)
+    elif change == "one other":
+        words[-1] = new
+    elif change == "one less":
+        words = words[: max(2, len(words) - 1)]
+    rng.shuffle(words)
+    pairs = Counter((a ^ b).bit_count() for a, b in combinations(words, 2))
+    assert load_tool()["distances"](words) == pairs
+
+
 def test_repeated_columns_and_equal_rows_are_no_codebook(designs, tmp_path):
     def repeat(document):
         document["matrix"] = [row + ("-" if row[0] == "+" else "+") for row in document["matrix"]]
@@ -392,7 +417,7 @@ NOT_JUDGED = {
 @pytest.mark.parametrize("seed", range(4))
 def test_strange_files_are_judged_without_an_accident(designs, tmp_path, capsys, seed):
     rng = random.Random(seed)
-    main = load_tool()
+    main = load_tool()["main"]
     path = tmp_path / "strange.json"
     for _ in range(150):
         name = rng.choice(list(designs))
@@ -487,7 +512,7 @@ def test_the_verifiers_agree_on_random_designs(tmp_path, capsys):
     rng = random.Random(1)
     path = tmp_path / "a.json"
     codes = []
-    main = load_tool()
+    main = load_tool()["main"]
     for _ in range(120):
         design = random_design(rng)
         design.save(path)
@@ -502,7 +527,7 @@ def test_the_verifiers_agree_on_random_designs(tmp_path, capsys):
 
 def test_the_verifiers_agree_on_changed_designs(tmp_path, capsys):
     rng = random.Random(2)
-    main = load_tool()
+    main = load_tool()["main"]
     path = tmp_path / "a.json"
     rejected = 0
     for _ in range(300):

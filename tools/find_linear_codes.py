@@ -5,16 +5,18 @@
     python tools/find_linear_codes.py --derived             # what follows from BCH codes
 
 Draws matrices of a small order, lists their orbits on the points of the projective space, and
-chooses orbits by a tabu search (Gulliver & Ostergard 1997): one is given up for another, such that
-the least weight is missing. A matrix has as many orbits on words as on points, and a
+chooses orbits by simulated annealing: one is given up for another of its size, and what counts is
+how much weight all words together lack. A matrix has as many orbits on words as on points, and a
 table says how much each orbit of points adds to the weight of each orbit of words. Prints the
 entry for the table as soon as a code is found, and ends with the status 1 where one is missing.
 
 With ``--derived`` it prints codes that have no symmetry left, each of whose points is an orbit.
 They come from BCH and quadratic residue codes (constructions X, Y1, B and residues, see
-MacWilliams & Sloane, chapter 18). Where columns of a code add up to 0, a word has an even number
-of ones there: of six such columns those that are cut after s of them were shortened cost only
-6 - s, less one if that is odd.
+MacWilliams & Sloane, chapter 18), from codes over GF(4) and GF(8) whose symbols are words
+(Blokh & Zyablov 1974), and from codes of the table. Where columns of a code add up to 0, a word
+has an even number of ones there: of six such columns those that are cut after s of them were
+shortened cost only 6 - s, less one if that is odd; three such columns, a line, cost 2,
+and a line over q symbols has q + 1 columns and costs q.
 """
 
 from __future__ import annotations
@@ -33,16 +35,33 @@ import numpy.typing as npt
 
 from ecoc._numba import njit
 from ecoc._typing import Ints
+from ecoc.constructions.fields import galois_field
 from ecoc.constructions.linear import bch_codes, bch_generator
-from ecoc.constructions.orbit_codes import Arithmetic, OrbitCode, arithmetic
+from ecoc.constructions.orbit_codes import Arithmetic, OrbitCode, arithmetic, orbit_codes
 
-MOST_ORBITS = 300
+MOST_ORBITS = 700
 MOST_ORDER = 127
 TARGETS = 4
 """For how many of the lengths wanted a matrix is tried."""
 
-WORK = 5e7
+WORK = 2e8
 """How many entries of the table a start may look at."""
+
+HOT, COLD = 3.0, 0.25
+"""Temperatures, in units of weight."""
+
+WITH_LINES = (
+    (2, 112, 8),
+    (2, 96, 10),
+    (2, 112, 10),
+    (2, 119, 10),
+    (2, 100, 11),
+    (2, 122, 11),
+    (2, 78, 13),
+    (3, 74, 5),
+    (3, 107, 6),
+)
+"""Symbols, length and dimension of codes of the table that are good without a line, too."""
 
 Weights = npt.NDArray[np.uint8]
 
@@ -69,6 +88,12 @@ def polynomials(q: int, degree: int) -> list[tuple[int, int, int]]:
         orders[done], constants[done] = r, power[done, 0]
     found = np.flatnonzero(orders)
     return [(int(kept[i] + q**degree), int(orders[i]), int(constants[i])) for i in found]
+
+
+@cache
+def of_order(q: int, degree: int, multiple: int) -> list[tuple[int, int, int]]:
+    """The polynomials of a degree whose r divides a number."""
+    return [part for part in polynomials(q, degree) if multiple % part[1] == 0]
 
 
 def joint_order(parts: list[tuple[int, int, int]], field: Arithmetic) -> int:
@@ -98,14 +123,15 @@ def draw_matrix(
     """Polynomials whose degrees add up to the dimension, and the s of the Frobenius map."""
     field = arithmetic(q)
     while True:
+        multiple = int(rng.integers(2, min(length, MOST_ORDER) + 1))
         parts: list[tuple[int, int, int]] = []
         left = dimension
         while left:
-            degree = int(rng.integers(1, left + 1)) if rng.random() < 0.7 else left
-            choices = polynomials(q, degree)
+            degrees = [n for n in range(1, left + 1) if of_order(q, n, multiple)]
+            choices = of_order(q, int(rng.choice(degrees)), multiple)
             parts.append(choices[int(rng.integers(len(choices)))])
-            left -= degree
-        if sum(part[1] == 1 for part in parts) > 3:
+            left -= len(field.digits(parts[-1][0])) - 1
+        if 2 * sum(part[1] == 1 for part in parts) > dimension:
             continue
         order = joint_order(parts, field)
         degrees = [len(field.digits(part[0])) - 1 for part in parts]
@@ -235,47 +261,35 @@ def _search(  # noqa: PLR0917  # numba takes arguments by position
 ) -> bool:
     """Exchange orbits of one size until every word is heavy enough, or the work is done.
 
-    Of all exchanges the one is made after which least weight is missing; an orbit that was given
-    up stays out for a while. The table has a row for each orbit of points here.
+    The table has a row for each orbit of points here.
     """
     np.random.seed(seed)  # noqa: NPY002  # numba has no other
     n_orbits, n_words = table.shape
-    weight = np.zeros(n_words, dtype=np.int16)
+    lacking = np.full(n_words, distance, dtype=np.int16)
     inside = np.zeros(n_orbits, dtype=np.bool_)
     for orbit in chosen:
         inside[orbit] = True
-        weight += table[orbit]
-    held_until = np.zeros(n_orbits, dtype=np.int64)
-    needed = np.zeros(n_words, dtype=np.int16)
-    step = 0
-    while work > 0:
-        step += 1
-        least, best_place, best, n_ties = 1 << 30, -1, -1, 0
-        for place in range(chosen.size):
-            leaving = chosen[place]
-            for w in range(n_words):
-                needed[w] = max(distance - weight[w] + table[leaving, w], 0)
-            for orbit in range(n_orbits):
-                if sizes[orbit] != sizes[leaving] or inside[orbit] or held_until[orbit] > step:
-                    continue
-                work -= n_words
-                missing = 0
-                for w in range(n_words):
-                    missing += max(needed[w] - np.int16(table[orbit, w]), 0)
-                n_ties = n_ties + 1 if missing == least else 1
-                if missing < least or (missing == least and np.random.random() * n_ties < 1):  # noqa: NPY002
-                    least, best_place, best = missing, place, orbit
-        if best < 0:
-            work -= n_words
-            continue
-        leaving = chosen[best_place]
-        inside[leaving], inside[best] = False, True
-        held_until[leaving] = step + 3 + np.random.randint(chosen.size + 4)  # noqa: NPY002
-        chosen[best_place] = best
-        for w in range(n_words):
-            weight[w] += np.int16(table[best, w]) - np.int16(table[leaving, w])
-        if least == 0:
+        lacking -= table[orbit]
+    missing = np.maximum(lacking, 0).sum()
+    n_moves = int(work / n_words)
+    for move in range(n_moves):
+        if missing == 0:
             return True
+        place, entering = np.random.randint(chosen.size), np.random.randint(n_orbits)  # noqa: NPY002
+        leaving = chosen[place]
+        if inside[entering] or sizes[entering] != sizes[leaving]:
+            continue
+        less, more = table[leaving], table[entering]
+        then = 0
+        for w in range(n_words):
+            # In 16 bits, so that the compiler takes many words at a time.
+            then += max(np.int16(lacking[w] + np.int16(less[w]) - np.int16(more[w])), np.int16(0))
+        temperature = HOT * (COLD / HOT) ** (move / n_moves)
+        if then <= missing or np.random.random() < np.exp((missing - then) / temperature):  # noqa: NPY002
+            for w in range(n_words):
+                lacking[w] += np.int16(np.int16(less[w]) - np.int16(more[w]))
+            inside[leaving], inside[entering], chosen[place] = False, True, entering
+            missing = then
     return False
 
 
@@ -331,7 +345,7 @@ def _reach(orbits: Orbits, chosen: Ints, distance: int, rng: np.random.Generator
 
 
 def derived() -> Iterator[OrbitCode]:
-    """Binary codes that follow from others by algebra."""
+    """Codes that follow from others by algebra."""
     large, small = _extended(127, 15), _extended(63, 16)
     yield _explicit(_relatives(small, 5), 24, "Y1 of the extended BCH code [64,16,24]")
     for n_shortened, distance in ((1, 52), (3, 54)):
@@ -345,6 +359,90 @@ def derived() -> Iterator[OrbitCode]:
     shifts = _shortened(_with_parity(shifts), list(range(10)))
     yield _explicit(shifts, 12, "extended quadratic residue code [48,24,12]")
     yield _explicit(_lengthened(), 26, "X of the BCH codes [63,16,23] and [63,10,27]")
+    source, blocks = "[10,3,8] over GF(8) and [10,5,4], in words of [8,4,4]", _blocks_of_eight()
+    yield _explicit(blocks, 32, source)
+    yield _explicit(_without_line(blocks), 30, f"{source}, without a line")
+    yield from _quaternary()
+    for q, length, dimension in WITH_LINES:
+        code = next(c for c in orbit_codes(q) if (c.length, c.dimension) == (length, dimension))
+        rows = _without_line(code.generator(), q)
+        yield _explicit(rows, code.distance - q, f"{_name(code)} without a line", q)
+
+
+def _name(code: OrbitCode) -> str:
+    return f"[{code.length},{code.dimension},{code.distance}]"
+
+
+def _without_line(rows: Ints, q: int = 2) -> Ints:
+    """The code without the q + 1 points of a line, on one of which at least a word is 0."""
+    return np.delete(rows, _line_of(rows, q), axis=1)
+
+
+def _line_of(rows: Ints, q: int = 2) -> list[int]:
+    """The first columns that are all points of a line."""
+    field = arithmetic(q)
+    columns = field.normal(rows)
+    places = {tuple(column): i for i, column in enumerate(columns.T.tolist())}
+    for i, j in combinations(range(len(places)), 2):
+        multiples = field.products[columns[:, [j]], np.arange(1, q)]
+        others = field.normal(field.sums[columns[:, [i]], multiples]).T.tolist()
+        line = [i, j, *(places.get(tuple(point), -1) for point in others)]
+        if min(line) >= 0:
+            return line
+    raise AssertionError("the columns contain no line")
+
+
+def _quaternary() -> Iterator[OrbitCode]:
+    """Residues of the BCH code [65,8,44] over GF(4), each symbol as one of the words of [3,2,2].
+
+    In binary digits it is the cyclic code [195,16,88] whose check polynomial has the factors
+    x^12 + x^5 + x^4 + x^2 + 1 and x^4 + x + 1. Where a word of GF(4) has a 0 the residue keeps all
+    three columns of the symbol, which are a line.
+    """
+    cyclic = OrbitCode(2, 16, 195, 88, (0b1000000110101, 0b10011), 0, (0b1000000000001,))
+    rows = cyclic.generator()
+    shorter = _shortened(rows, _line_of(rows))
+    for parent, weight, distance in ((rows, 88, 44), (rows, 96, 40), (shorter, 88, 44)):
+        residue = _residue(parent, weight)
+        source = f"residue of [{parent.shape[1]},{len(parent)},88], the BCH code [65,8,44] of GF(4)"
+        yield _explicit(residue, distance, source)
+        if distance == 44:
+            yield _explicit(_without_line(residue), 42, f"{source}, without a line")
+
+
+def _residue(rows: Ints, weight: int) -> Ints:
+    """The code in the places where a word of some weight is 0."""
+    rng = np.random.default_rng(0)
+    while True:
+        word = rng.integers(0, 2, size=len(rows)) @ rows % 2
+        if word.sum() == weight:
+            return _independent(rows[:, word == 0])
+
+
+def _blocks_of_eight() -> Ints:
+    """The words of [10,3,8] over GF(8) and of [10,5,4], added up block by block.
+
+    A symbol of GF(8) becomes a word of [8,3,4], all sums of its three digits, and a bit eight
+    equal bits: a block with a symbol that is not 0 has weight 4, one with a bit alone 8.
+    """
+    field = galois_field(8)
+    elements = np.arange(8)
+    logs = field.logarithms
+
+    def product(a: int, b: int) -> int:
+        return int(field.powers[(logs[a] + logs[b]) % 7]) if a and b else 0
+
+    # The ten points of a hyperoval: a conic and its nucleus, of which a line has two or none.
+    points = [*((1, t, product(t, t)) for t in range(8)), (0, 0, 1), (0, 1, 0)]
+    digits = elements[:, None] >> np.arange(3) & 1
+    rows = []
+    for place in range(3):
+        for digit in range(3):
+            symbols = [product(1 << digit, point[place]) for point in points]
+            rows.append(np.concatenate([digits @ digits[symbol] % 2 for symbol in symbols]))
+    # The first columns of three blocks add up to 0, as the first three columns of [10,5,4] do.
+    outer = np.array([1, 2, 3, 4, 8, 12, 16, 21, 26, 31]) >> np.arange(5)[:, None] & 1
+    return np.vstack([np.array(rows), np.repeat(outer, 8, axis=1)])
 
 
 def _extended(length: int, dimension: int) -> Ints:
@@ -410,16 +508,18 @@ def _lengthened() -> Ints:
     return _with_parity(_shortened(rows, [0, 1]))
 
 
-def _explicit(rows: Ints, distance: int, source: str) -> OrbitCode:
+def _explicit(rows: Ints, distance: int, source: str, q: int = 2) -> OrbitCode:
     """A code without a matrix, if it has the distance."""
-    columns = rows.T @ (1 << np.arange(len(rows)))
-    words = np.zeros(1 << len(rows), dtype=np.int64)
-    for column in columns:
-        words += np.bitwise_count(np.arange(len(words)) & column) % 2
-    if words[1:].min() != distance:
-        raise AssertionError(f"{source}: {words[1:].min()} instead of {distance}")
-    points = tuple(columns.tolist())
-    return OrbitCode(2, len(rows), len(points), distance, (), 0, points, source=source)
+    points = tuple((q ** np.arange(len(rows)) @ rows).tolist())
+    field, weights = arithmetic(q), np.zeros(q ** len(rows), dtype=np.int64)
+    for column in rows.T:
+        entries = np.zeros(1, dtype=np.int64)
+        for digit in column:
+            entries = field.sums[entries, field.products[np.arange(q)[:, None], digit]].ravel()
+        weights += entries != 0
+    if weights[1:].min() != distance:
+        raise AssertionError(f"{source}: {weights[1:].min()} instead of {distance}")
+    return OrbitCode(q, len(rows), len(points), distance, (), 0, points, source=source)
 
 
 def entry(code: OrbitCode) -> str:
@@ -446,7 +546,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     if args.derived:
-        print(*map(entry, derived()), sep="\n")
+        print(*(f"q = {code.n_symbols}, {entry(code)}" for code in derived()), sep="\n")
         return
     rng = np.random.default_rng(args.seed)
     ends = time.monotonic() + args.seconds

@@ -30,7 +30,7 @@ from math import comb, floor
 from pathlib import Path
 
 OPTIMAL, UNREADABLE, FEASIBLE, INVALID = 0, 1, 3, 5
-MAX_SIDE = 1 << 13  # rows or columns: all pairs of them are looked at
+MAX_SIDE = 1 << 14  # rows or columns: all pairs of them are looked at
 KEYS = "format version matrix name labels provenance allow_repeated_columns figures certificate"
 KEYS += " n_symbols"
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"  # beyond 36, symbols are numbers with spaces
@@ -144,13 +144,15 @@ class Matrix:
         need(0 not in self.columns, "a column lacks a + or a -")
         need(len(set(self.rows)) == self.k, "two rows are equal")
         need(len(set(self.columns)) == self.length, "two columns are equal or complementary")
-        self.row_distances = Counter((a ^ b).bit_count() for a, b in combinations(self.rows, 2))
-        self.column_distances = {(a ^ b).bit_count() for a, b in combinations(self.columns, 2)}
+        self.row_distances = distances(self.rows)
+        self.column_distances = set(distances(self.columns))
         self.two_sided = min((min(d, self.k - d) for d in self.column_distances), default=None)
         self.least = min(self.row_distances)
 
     def largest_difference(self, sizes):
         """Return how much the sides of a column differ at most."""
+        if set(sizes) == {1}:
+            return max(abs(self.k - 2 * c.bit_count()) for c in self.columns)
         places = list(enumerate(reversed(sizes)))
         return max(abs(sum(-n if c >> i & 1 else n for i, n in places)) for c in self.columns)
 
@@ -167,6 +169,30 @@ class Matrix:
             "min_column_distance_one_sided": min(self.column_distances, default=None),
             "max_imbalance": self.largest_difference([1] * self.k) / self.k,
         }
+
+
+def distances(words):
+    """Count the distances of all pairs of different words.
+
+    The words of a linear code, or of one that is shifted, are 2^m sums of m words: each of them
+    has the same distances to the others.
+    """
+    first, basis = words[0], {}
+    for word in words[1:]:
+        rest = word ^ first
+        while rest.bit_length() in basis:
+            rest ^= basis[rest.bit_length()]
+        if rest:
+            basis[rest.bit_length()] = rest
+        if 1 << len(basis) > len(words):
+            break
+    if 1 << len(basis) == len(words):
+        counts = Counter(map(int.bit_count, map(first.__xor__, words[1:])))
+        return Counter({d: n * len(words) // 2 for d, n in counts.items()})
+    counts = Counter()
+    for i, word in enumerate(words):
+        counts.update(map(int.bit_count, map(word.__xor__, words[i + 1 :])))
+    return counts
 
 
 class TernaryMatrix:

@@ -127,10 +127,10 @@ def _check_classifier(model: ECOCClassifier) -> None:
     check_is_fitted(model)
     if any(learner is None for learner in model.estimators_):
         raise UnsupportedError("A model that has lost columns cannot be exported.")
-    if model.reject_below is not None:
+    if model.rejects:
         raise UnsupportedError(
             "Rejected samples have no form in ONNX operators; export the model with "
-            "reject_below=None."
+            "reject_below=None and reject_outliers=None."
         )
 
 

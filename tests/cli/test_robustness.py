@@ -48,6 +48,17 @@ def test_a_table_model_is_attacked(folder):
     assert all(c <= a for c, a in zip(found["certified"], found["attacked"], strict=True))
 
 
+def test_other_threats_have_no_certificates(folder):
+    arguments = ["attack", folder / "network.safetensors", "--data", folder / "data.npz"]
+    result = ecoc(*arguments, "--eps", "1,2", "--norm", "l0", "--samples", 4)
+    assert "strong protocol, l0" in result.stdout
+    assert "no certificates for norm='l0'" in result.stderr
+    result = ecoc(*arguments, "--eps", "1", "--norm", "patch", expect=1)
+    assert "needs images" in result.stderr
+    result = ecoc(*arguments, "--eps", "1", "--norm", "rian", expect=1)
+    assert "norm must be one of" in result.stderr
+
+
 def test_a_table_model_is_certified(folder):
     page = folder / "certificate.html"
     result = ecoc(

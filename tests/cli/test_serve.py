@@ -1,11 +1,12 @@
 # X is what scikit-learn calls it
 import http.client
 import json
+import os
 import signal
 import socket
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,16 @@ def fetch(port, method, path, body=None):
     return response.status, text
 
 
+def a_worker_of(pid):
+    """The process of a worker that the server has begun."""
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == pid and b"spawn_main" in (path / "cmdline").read_bytes():
+                return int(path.name)
+    raise AssertionError(pid)
+
+
 def wait_for(port, line):
     for _ in range(5000):
         if line in fetch(port, "GET", "/metrics")[1].splitlines():
@@ -117,12 +128,47 @@ def test_overload_is_refused_and_a_signal_finishes_what_is_begun(model_file, sch
     assert talk.splitlines()[-1] == "stopped"
 
 
+@pytest.mark.slow
+def test_a_signal_while_a_worker_is_replaced_finishes_what_is_begun(model_file):
+    command = [ECOC, "serve", model_file, "--port", "0", "--json", "--deadline", "600s"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with (
+        subprocess.Popen([*command, "--workers", "2"], text=True, **pipes) as server,
+        ended(server),
+    ):
+        started = json.loads("".join(server.stdout.readline() for _ in range(4)))
+        port = started["url"].rpartition(":")[2]
+        slow = SlowRequest(int(port))
+        wait_for(port, "ecoc_requests_under_way 1")
+        os.kill(a_worker_of(server.pid), signal.SIGKILL)
+        wait_for(port, "ecoc_workers 1")
+        server.send_signal(signal.SIGTERM)
+        status, answer = slow.finish()
+        assert status == 200
+        assert len(answer["predictions"]) == 3
+        _, talk = server.communicate()
+    assert server.returncode == 0
+    assert "Traceback" not in talk
+    assert talk.splitlines()[-1] == "stopped"
+
+
+@pytest.mark.parametrize("time", ["0", "0ms", "200ms", "0.2", "1.5 s"])
+def test_times_are_taken_with_and_without_unit(time):
+    result = CliRunner().invoke(main, ["serve", "missing.skops", "--deadline", time])
+    assert "missing.skops" in result.stderr
+    assert "no time" not in result.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--host", "0.0.0.0"], "Add --public"),
         (["--host", "example.org"], "Add --public"),
         (["--deadline", "soon"], "'soon' is no time; write 200ms, 1.5s or 0.2."),
+        (["--deadline", "-1"], "'-1' is no time"),
+        (["--deadline", "1h"], "'1h' is no time"),
+        (["--deadline", "9" * 400], "is no time"),
+        (["--patience", "nan"], "'nan' is no time"),
         (["--workers", "0"], "--workers"),
     ],
 )

@@ -6,11 +6,17 @@ import pytest
 from ecoc._limits import Budget
 from ecoc.bounds.problem import SymbolBoundProblem
 from ecoc.bounds.symbols import best_symbol_bound
-from ecoc.constructions.linear_symbols import linear_code, linear_words, tabled_plan
+from ecoc.constructions.linear_symbols import (
+    farthest_linear_code,
+    linear_code,
+    linear_words,
+    tabled_plan,
+)
 from ecoc.constructions.symbols import (
     construct_symbols,
     has_different_columns,
     least_distance,
+    linear_symbols,
     tabled_symbols,
 )
 
@@ -122,3 +128,39 @@ def test_words_of_the_table_where_a_search_has_no_time():
     code = construct_symbols(600, 56, 3, random_state=0, work_limit=0)
     assert code.distance == least_distance(code.matrix) >= 36
     assert code.method == "linear codes of the table"
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "q", "distance"),
+    [
+        (49, 8, 7, 7),  # Reed-Solomon
+        (343, 57, 7, 49),  # simplex
+        (343, 114, 7, 98),  # twice simplex
+        (64, 6, 4, 4),  # hexacode
+        (90, 10, 9, 8),
+        (100, 13, 10, 10),  # from the field of nine
+        (20, 1, 5, 0),
+    ],
+)
+def test_the_farthest_linear_code_is_as_far_as_known(k, n, q, distance):
+    code = farthest_linear_code(k, n, q, most=n, seed=0, budget=Budget())
+    if distance == 0:
+        assert code is None
+        return
+    assert code.shape == (k, n)
+    assert code.min() >= 0
+    assert code.max() < q
+    assert distance <= least_distance(code) <= best_symbol_bound(SymbolBoundProblem(k, n, q)).value
+
+
+def test_one_seed_gives_one_linear_code():
+    codes = [farthest_linear_code(120, 70, 5, most=55, seed=3, budget=Budget()) for _ in range(2)]
+    assert np.array_equal(*codes)
+
+
+@pytest.mark.parametrize(("k", "n", "q", "least"), [(600, 300, 7, 250), (1000, 60, 9, 48)])
+def test_many_rows_come_from_linear_codes_without_any_annealing(k, n, q, least):
+    code = linear_symbols(k, n, q, most=n, random_state=0)
+    assert code.matrix.shape == (k, n)
+    assert code.distance == least_distance(code.matrix) >= least
+    assert has_different_columns(code.matrix)

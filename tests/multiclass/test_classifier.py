@@ -27,9 +27,11 @@ from tests.multiclass.cases import blobs
 from ecoc.codes import Codebook, balanced_random, exhaustive, one_vs_one, one_vs_rest, sparse_random
 from ecoc.design import design_codebook
 from ecoc.errors import InvalidInputError, UnsupportedError
+from ecoc.export import to_onnx
 from ecoc.multiclass import ColumnError, ECOCClassifier
 from ecoc.multiclass.columns import score_symbols
 from ecoc.multiclass.decoders import DECODERS, Coupling, Decoder, Hamming
+from ecoc.multiclass.joint.kernel_ridge import KernelRidgeColumns
 
 
 @pytest.fixture(scope="module")
@@ -861,3 +863,52 @@ def column_loss(score, entry, learner):
     plus = 1 / (1 + np.exp(-score)) if isinstance(learner, LinearSVC) else (score + 1) / 2
     share = {1: plus, -1: 1 - plus, 0: 0.5}[int(entry)]
     return -np.log(0.98 * share + 0.01)
+
+
+@pytest.mark.parametrize(
+    ("learner", "codebook"),
+    [
+        (LogisticRegression(max_iter=200), "one-vs-one"),
+        (KernelRidgeColumns(), "one-vs-rest"),
+        (DecisionTreeClassifier(max_depth=3, random_state=0), "auto"),
+    ],
+)
+def test_outliers_are_rejected_by_a_threshold_of_held_out_samples(iris, learner, codebook):
+    X, y = iris
+    share = 0.1
+    model = ECOCClassifier(
+        learner, codebook=codebook, reject_outliers=share, reject_label=-1, random_state=0
+    ).fit(X, y)
+    answers, scores = model.predict(X), model.outlier_score(X)
+    assert np.array_equal(answers == -1, scores > model.outlier_threshold_)
+    assert np.mean(answers == -1) <= 3 * share
+    kept = answers != -1
+    plain = clone(model).set_params(reject_outliers=None).fit(X, y)
+    assert np.array_equal(answers[kept], plain.predict(X)[kept])
+
+
+def test_the_threshold_leaves_a_share_of_other_samples_outside(digits):
+    train, test, y_train, _ = digits
+    model = ECOCClassifier(
+        LogisticRegression(max_iter=50), reject_outliers=0.05, reject_label=-1, random_state=0
+    ).fit(train, y_train)
+    assert 0.01 < np.mean(model.predict(test) == -1) < 0.12
+    assert np.mean(model.predict(test.max() - test) == -1) > 0.3
+
+
+def test_what_rejection_of_outliers_needs(iris):
+    X, y = iris
+    model = ECOCClassifier(SGDClassifier(), reject_outliers=0.01, reject_label=-1)
+    with pytest.raises(InvalidInputError, match="partial_fit cannot use it"):
+        model.partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.raises(InvalidInputError, match="reject_label must be given"):
+        clone(model).set_params(reject_label=None).fit(X, y)
+    with pytest.raises(InvalidInputError, match="reject_outliers must be"):
+        clone(model).set_params(reject_outliers=1.5).fit(X, y)
+    with pytest.raises(InvalidInputError, match="must not be a class"):
+        clone(model).set_params(reject_label=2).fit(X, y)
+    fitted = clone(model).fit(X[y < 2], y[y < 2])
+    with pytest.raises(InvalidInputError, match="reject_outliers"):
+        fitted.add_classes(X[y == 2], y[y == 2])
+    with pytest.raises(UnsupportedError, match="Rejected samples"):
+        to_onnx(clone(model).set_params(estimator=LogisticRegression()).fit(X, y))

@@ -4,6 +4,7 @@ import copy
 import numpy as np
 import pytest
 import torch
+from sklearn.datasets import load_digits
 from tests.nn.cases import TERNARY, digits, tiny_mlp
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -12,7 +13,7 @@ import ecoc
 from ecoc.codes import balanced_random, one_vs_one
 from ecoc.errors import InvalidInputError
 from ecoc.multiclass.decoders import LossBased
-from ecoc.nn import OUTPUTS, ECOCNetworkClassifier
+from ecoc.nn import OUTPUTS, ECOCNetworkClassifier, NetworkClassifier, load_model
 
 SYMBOLS = balanced_random(len(np.unique(digits()[1])), 4, n_symbols=3, random_state=0)
 QUICK = {"architecture": tiny_mlp, "epochs": 2, "learning_rate": 0.01, "random_state": 0}
@@ -236,3 +237,41 @@ def test_a_loader_is_read_into_memory():
         ECOCNetworkClassifier(TERNARY, **QUICK).fit(DataLoader(torch.tensor(X)))
     with pytest.raises(InvalidInputError, match="at least one batch"):
         ECOCNetworkClassifier(TERNARY, **QUICK).fit(DataLoader([]))
+
+
+@pytest.mark.parametrize("kind", [ECOCNetworkClassifier, NetworkClassifier])
+def test_outliers_are_rejected_by_a_threshold_of_validation_samples(kind, tmp_path):
+    X, y = load_digits(return_X_y=True)
+    model = kind(
+        architecture="mlp",
+        epochs=4,
+        validation_fraction=0.2,
+        reject_outliers=0.05,
+        reject_label=-1,
+        random_state=0,
+    ).fit(X[:1000], y[:1000])
+    answers = model.predict(X[1000:])
+    assert 0.005 < np.mean(answers == -1) < 0.15
+    assert np.array_equal(answers == -1, model.outlier_score(X[1000:]) > model.outlier_threshold_)
+    logits = (
+        model.column_scores(X[1000:])
+        if hasattr(model, "column_scores")
+        else (model.decision_function(X[1000:]))
+    )
+    told = model.rejected(logits, np.zeros(len(logits), dtype=int))
+    assert np.mean(told == (answers == -1)) > 0.99
+    model.save(tmp_path / "model.safetensors")
+    again = load_model(tmp_path / "model.safetensors")
+    assert again.outlier_threshold_ == model.outlier_threshold_
+    assert np.array_equal(again.predict(X[1000:]), answers)
+
+
+def test_what_rejection_of_outliers_needs():
+    X, y = load_digits(return_X_y=True)
+    model = ECOCNetworkClassifier(architecture="mlp", reject_outliers=0.01, reject_label=-1)
+    with pytest.raises(InvalidInputError, match="set validation_fraction"):
+        model.fit(X, y)
+    with pytest.raises(InvalidInputError, match="reject_label must be given"):
+        model.set_params(reject_label=None, validation_fraction=0.1).fit(X, y)
+    with pytest.raises(InvalidInputError, match="must not be a class"):
+        model.set_params(reject_label=3).fit(X, y)

@@ -22,3 +22,17 @@ def test_larger_scale_wins_and_a_failure_at_it_does_not():
     assert Results([*large, *small]).scale == "quick"
     failed = [replace(one, status="failed", scale="full") for one in large]
     assert {one.scale for one in Results([*failed, *large]).measured} == {"quick"}
+
+
+def test_scales_are_shown_beside_each_other_and_smoke_only_alone():
+    quick = [record(k, measured={"best": k}) for k in (10, 11)]
+    full = replace(quick[0], scale="full")
+    smoke = [replace(one, scale="smoke") for one in (*quick, record(12))]
+    results = Results([*smoke, *quick, full])
+    shown = [(one.keys["k"], one.scale) for one in results.shown]
+    assert shown == [(10, "full"), (10, "quick"), (11, "quick"), (12, "smoke")]
+    assert [one.scale for one in results.records] == ["full", "quick", "smoke"]
+    assert results.at("full").records == (full,)
+    assert results.at("quick").value("best", k=11) == 11
+    failed = replace(full, status="failed")
+    assert [one.scale for one in Results([failed, *quick]).shown] == ["quick", "quick"]

@@ -1,8 +1,12 @@
+from dataclasses import replace
+
 import pytest
+from tests.paper.made_up import measured
 
 from ecoc.codes import exhaustive
 from ecoc.errors import InvalidInputError
 from ecoc.paper import PAPER_TABLES, paper_table
+from ecoc.paper.records import Results
 
 
 @pytest.mark.parametrize("name", PAPER_TABLES)
@@ -44,3 +48,15 @@ def test_exhaustive_code_of_the_supplement():
 def test_unknown_table():
     with pytest.raises(InvalidInputError, match="Did you mean 'table1'"):
         paper_table("table11")
+
+
+def test_verdicts_do_not_mix_scales():
+    quick = measured("table6")
+    lifted = [replace(one, measured={"accuracy": 99.9}) for one in quick]
+    full = [replace(one, scale="full", subset="all of it") for one in lifted]
+    (claim,) = paper_table("table6").findings(Results([*quick, full[0]]))
+    assert claim.scale == "quick"
+    assert "99.9" not in claim.text
+    (claim,) = paper_table("table6").findings(Results([*quick, *full]))
+    assert (claim.scale, claim.verdict) == ("full", "open")
+    assert claim.text.endswith("Measured on all of it.")

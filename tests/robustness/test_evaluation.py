@@ -20,6 +20,7 @@ from tests.robustness.networks import (
 
 from ecoc.errors import InvalidInputError, VerificationError
 from ecoc.multiclass import ECOCClassifier
+from ecoc.nn import NetworkClassifier
 from ecoc.robustness import RobustnessResult, evaluate_robustness
 
 EPSILONS = (0.1, 1.0)
@@ -206,6 +207,25 @@ def test_rejections_are_counted_apart_from_wrong_answers():
     assert (model.predict(examples.points) != examples.labels).all()
 
 
+def test_rejected_outliers_are_counted_apart_too():
+    pictures, digit = digits()
+    test, truth = pictures[1300:1312], digit[1300:1312]
+    model = NetworkClassifier(
+        "mlp",
+        epochs=4,
+        validation_fraction=0.2,
+        reject_outliers=0.1,
+        reject_label=-1,
+        random_state=0,
+    ).fit(pictures[:800], digit[:800])
+    found = evaluate_robustness(model, test, truth, epsilons=[0.05], random_state=0)
+    answers = model.predict(test)
+    assert found.clean == np.mean(answers == truth)
+    assert found.rejected[0] == np.mean(answers == -1)
+    assert found.rejected[1] > found.rejected[0]
+    assert found.attacked[0] < found.clean
+
+
 def test_certificates_stand_beside_and_are_put_to_the_test():
     layer, x, y = linear_case(3, n=40)
     reach = [best_margins(layer, x, y, e, "linf", box=None) for e in (0.02, 0.1)]
@@ -286,7 +306,7 @@ def test_dropout_is_off_and_comes_back():
         ({"epsilons": [0.2, 0.1]}, "increasing order"),
         ({"epsilons": [-0.1]}, "at least 0"),
         ({"protocol": "weak"}, "protocol must be one of"),
-        ({"norm": "l1"}, "norm must be one of"),
+        ({"norm": "l3"}, "norm must be one of"),
         ({"steps": 0}, "steps must be at least 1"),
         ({"batch_size": 0}, "batch_size must be at least 1"),
         ({"box": (0.4, 0.6)}, "lie in the box"),

@@ -70,7 +70,7 @@ def test_a_random_model_is_named_and_attacked_in_the_mean():
 
 def test_what_cannot_be_seen_through_is_withheld(monkeypatch):
     few = [AttackStage("spsa", SPSA(steps=2, samples=4), "logits", "black-box")]
-    monkeypatch.setattr(evaluation, "escalation_stages", lambda head: few)
+    monkeypatch.setattr(evaluation, "escalation_stages", lambda *_: few)
     x, y = samples(8)
     found = strong(Sealed(after=OUTPUTS["logits rounded to 1/2"]), x, y, epsilons=[EPSILON, 1.0])
     assert found.attacked[0] is None

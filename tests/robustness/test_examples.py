@@ -24,7 +24,7 @@ def test_a_file_gives_back_what_was_saved(tmp_path):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"norm": "l1"}, "norm must be"),
+        ({"norm": "l3"}, "norm must be"),
         ({"samples": np.array([3])}, "samples must have an entry for each of the 2 points"),
         ({"samples": np.array([3, 3])}, "each of them once"),
         ({"samples": np.array([-1, 3])}, "places from 0 on"),

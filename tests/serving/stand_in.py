@@ -21,6 +21,8 @@ class VirtualWorkers:
         self._calls = {name: set() for name in names}
         self.seconds = {}  # how long the next answers of a worker take
         self.broken = {}  # what becomes of the answers of a worker
+        self.busy = set()  # those that answer one question after the other
+        self._free = {}
         self.asked = []
         self.given = []  # the columns of each message, in the order in which they were sent
         self.full = set()  # those that take no more columns
@@ -46,7 +48,7 @@ class VirtualWorkers:
     def drop(self, worker, columns):
         self._hosts[worker].drop(columns)
 
-    def ask(self, worker, X, columns):
+    def ask(self, worker, X, columns, limit):
         future = Future()
         if worker not in self._hosts:
             self._cancel(future)
@@ -56,11 +58,18 @@ class VirtualWorkers:
         # A broken worker says what it says at the time of the question.
         change = self.broken.get(worker, lambda scores: scores)
         seconds = self.seconds.get(worker, 0.01)
-        self.at(self._now + seconds, lambda: self._answer(future, worker, X, columns, change))
+        # Whoever is busy does one thing after the other, and what has waited too long not at all.
+        start = max(self._now, self._free.get(worker, 0.0))
+        if start - self._now > limit:
+            self.at(start, lambda: future.done() or future.set_result(None))
+            return future
+        if worker in self.busy:
+            self._free[worker] = start + seconds
+        self.at(start + seconds, lambda: self._answer(future, worker, X, columns, change))
         return future
 
-    def later(self, work):
-        self.at(self._now + 0.05, work)
+    def later(self, work, seconds=0.0):
+        self.at(self._now + 0.05 + seconds, work)
 
     def clock(self):
         return self._now

@@ -1,6 +1,10 @@
 # ruff: noqa: N803, N806  # X is what scikit-learn calls it
 """A server on a real cluster, whose workers are in this process."""
 
+import asyncio
+import math
+import os
+import signal
 import threading
 
 import numpy as np
@@ -9,11 +13,13 @@ from sklearn.naive_bayes import GaussianNB
 from tests.multiclass.cases import blobs
 
 from ecoc.codes import exhaustive
-from ecoc.errors import InvalidInputError
+from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.multiclass import ECOCClassifier
 from ecoc.serving import ColumnServer
+from ecoc.serving.cluster import ColumnHost
 
 distributed = pytest.importorskip("distributed")
+dask = pytest.importorskip("dask")
 pytestmark = pytest.mark.filterwarnings("ignore")  # what a cluster says as it starts and stops
 
 PATIENTLY = {"deadline": 600.0}
@@ -78,6 +84,31 @@ def test_columns_answer_from_a_cluster_that_changes(cluster, model):
         assert client.submit(pow, 2, 3).result() == 8
 
 
+def test_a_worker_leaves_what_has_waited_too_long(model):
+    X, _ = blobs()
+    host = ColumnHost(model)
+    host.hold(dict(enumerate(model.estimators_)))
+    scores, first = host.scores, threading.Event()
+
+    def slowly(X, columns):
+        first.wait()
+        return scores(X, columns)
+
+    host.scores = slowly
+
+    async def ask():
+        limits = (math.inf, 0.0, 600.0)
+        questions = [asyncio.ensure_future(host.answer(X, [0, 3], limit)) for limit in limits]
+        await asyncio.sleep(0.01)
+        first.set()
+        return await asyncio.gather(*questions)
+
+    one, none, other = asyncio.run(ask())
+    assert none is None
+    for answer in (one, other):
+        assert np.array_equal(answer, model.column_scores(X)[:, [0, 3]])
+
+
 def test_an_address_is_enough_and_a_column_that_fails_is_told_of(cluster, model):
     X, _ = blobs()
     with ColumnServer(model, cluster.scheduler_address, replicas=2) as server:
@@ -92,3 +123,22 @@ def test_an_address_is_enough_and_a_column_that_fails_is_told_of(cluster, model)
 def test_what_is_no_cluster_is_refused(model):
     with pytest.raises(InvalidInputError, match="address of a scheduler"):
         ColumnServer(model, 8786)
+
+
+@pytest.mark.slow
+def test_processes_that_are_all_killed_come_back(model, monkeypatch):
+    # Dask gives them up before they are back, and they are asked for again.
+    given_up = {"distributed.deploy.lost-worker-timeout": "10 milliseconds"}
+    monkeypatch.setattr("ecoc.serving.cluster._REVIVAL_SECONDS", 1.0)
+    X, _ = blobs()
+    with dask.config.set(given_up):
+        with ColumnServer(model, n_workers=2) as server:
+            with distributed.Client(server._workers._client.scheduler.address) as client:
+                for pid in client.run(os.getpid).values():
+                    os.kill(pid, signal.SIGKILL)
+            served = server.predict(X, deadline=None)
+            assert served.missing_columns == ()
+            assert np.array_equal(served.labels, model.predict(X))
+        server.close()  # once more does no harm
+        with pytest.raises(UnsupportedError, match="closed"):
+            server.predict(X, deadline=None)

@@ -187,6 +187,18 @@ def test_columns_that_a_worker_does_not_take_are_for_the_others(model, data, log
     assert server.predict(X).missing_columns == ()
 
 
+def test_columns_that_nobody_took_are_offered_again(model, data):
+    X, _ = data
+    server = VirtualServer(model, n_workers=2)
+    server.crew.full.add("w1")
+    server.crew.kill("w0")
+    server.crew.pass_time(20.0)
+    assert len(server.status().homeless_columns) == 8
+    server.crew.full.clear()
+    assert server.predict(X, deadline=None).missing_columns == ()
+    assert server.status().homeless_columns == ()
+
+
 def test_a_worker_that_is_back_at_once_has_its_columns_again(model, data):
     X, _ = data
     server = VirtualServer(model)
@@ -238,6 +250,25 @@ def test_a_worker_that_owes_too_much_is_not_asked(model, data, answers):
     server.crew.seconds["w1"] = 0.01
     server.crew.pass_time(2000.0)
     assert server.predict(X[:2]).missing_columns == ()
+
+
+def test_a_question_that_has_waited_too_long_is_left_and_asked_again(model, data, answers):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.scores = lambda batch, columns: answers(batch)[:, columns]
+    server.crew.busy.add("w1")
+    server.crew.seconds["w1"] = 2.0
+    late = server.status().workers["w1"]
+    assert server.predict(X[:9], deadline=0.1).missing_columns == late
+    server.crew.seconds["w1"] = 0.01
+    # It is busy until 2.0 with what nobody waits for; this is not begun at all.
+    assert server.predict(X[:9], deadline=0.1).missing_columns == late
+    # This neither, but there is time to ask again.
+    waited = server.predict(X[:9], deadline=0.1, min_margin=15, patience=3.0)
+    assert waited.missing_columns == ()
+    assert 0.2 + waited.seconds == pytest.approx(2.01)
+    assert server.status().late_answers == 3
+    assert server.predict(X[:9], deadline=0.1).missing_columns == ()
 
 
 @pytest.mark.parametrize(
@@ -407,3 +438,89 @@ def test_bad_arguments_are_refused_before_work(model, data):
     costly = ECOCClassifier(GaussianNB(), exhaustive(5), cost_matrix=1 - np.eye(5)).fit(X, y)
     with pytest.raises(UnsupportedError, match="probabilities"):
         VirtualServer(costly)
+
+
+def test_a_closed_server_says_so_and_lets_go_of_whoever_waits(model, data):
+    X, _ = data
+    server = VirtualServer(model)
+    for worker in ("w0", "w1", "w2", "w3"):
+        server.crew.seconds[worker] = 1e6 if worker == "w0" else 0.01
+    server.crew.at(5.0, server.close)
+    served = server.predict(X, deadline=None)
+    assert served.seconds == 5.0
+    assert len(served.missing_columns) == 4
+    for deadline in (0.2, None):
+        with pytest.raises(UnsupportedError, match="server is closed"):
+            server.predict(X, deadline=deadline)
+    server.close()
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "n_workers", "replicas"),
+    [(200, 4, 1), (200, 7, 3), (6, 9, 1), (6, 9, 2), (15, 1, 1), (15, 1, 2)],
+)
+def test_many_columns_few_columns_and_a_single_worker(data, n_columns, n_workers, replicas):
+    X, y = data
+    columns = np.resize(np.arange(15), n_columns)
+    code = Codebook(exhaustive(5).matrix[:, columns], allow_repeated_columns=n_columns > 15)
+    model = ECOCClassifier(GaussianNB(), code).fit(X, y)
+    server = VirtualServer(model, n_workers=n_workers, replicas=replicas)
+    served = server.predict(X)
+    assert np.array_equal(served.labels, model.predict(X))
+    assert np.array_equal(served.margins, model.margin(X))
+    held = server.status().workers
+    most, n_copies = max(map(len, held.values())), min(replicas, n_workers)
+    assert sum(map(len, held.values())) == n_copies * n_columns
+    assert most == -(-n_copies * n_columns // n_workers)
+    for worker in server.crew.names():
+        server.crew.kill(worker)
+    server.crew.pass_time(1.0)
+    assert len(server.status().homeless_columns) == n_columns
+    with pytest.raises(TimeLimitError, match="of 0 workers"):
+        server.predict(X[:3])
+    server.crew.join("back")
+    server.crew.pass_time(1.0)
+    assert np.array_equal(server.predict(X).labels, model.predict(X))
+
+
+def test_ternary_codes_have_a_true_margin(data):
+    X, y = data
+    model = ECOCClassifier(GaussianNB(), "one-vs-one", decoding="hamming").fit(X, y)
+    server = VirtualServer(model, n_workers=5)
+    assert np.array_equal(server.predict(X).margins, model.margin(X))
+    server.crew.seconds["w1"] = 0.6
+    served = server.predict(X, patience=0)
+    assert len(served.missing_columns) == 2
+    # Whatever the missing columns say, what is certain stays.
+    scores = model.column_scores(X)
+    for signs in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
+        scores[:, served.missing_columns] = signs
+        labels = model.classes_[model.decoder_(scores, model.codebook_.matrix).argmax(axis=1)]
+        assert np.array_equal(labels[served.certain], served.labels[served.certain])
+    assert served.certain.any()
+
+
+def test_no_rows_and_rows_that_learners_cannot_take(model, data):
+    X, _ = data
+    server = VirtualServer(model)
+    with pytest.raises(ValueError, match="0 sample"):
+        server.predict(X[:0])
+    broken = X[:3].copy()
+    broken[1] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        server.predict(broken)
+    assert server.predict(X).missing_columns == ()
+
+
+def test_late_answers_leave_nothing_behind(model, data, answers):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.scores = lambda batch, columns: answers(batch)[:, columns]
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        server.crew.seconds[f"w{rng.integers(4)}"] = float(rng.uniform(0.01, 0.6))
+        server.predict(X[:2], deadline=0.2)
+    server.crew.pass_time(1.0)
+    assert server.status().late_answers > 50
+    assert not server._late
+    assert not server._active

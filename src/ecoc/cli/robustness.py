@@ -52,9 +52,6 @@ def _subject_options(verb: F) -> F:
         report_option,
         format_option,
         click.option(
-            "--norm", type=click.Choice(["linf", "l2"]), default="linf", show_default=True
-        ),
-        click.option(
             "--samples",
             type=click.IntRange(min=1),
             default=200,
@@ -83,6 +80,14 @@ def _subject_options(verb: F) -> F:
 @click.command()
 @_subject_options
 @click.option(
+    "--norm",
+    default="linf",
+    show_default=True,
+    metavar="NAME",
+    help="What radii measure: linf, l2 or l1 the size of a change, l0 its pixels, patch the "
+    "side of a square, corruptions the severity, 1 to 5; or the name of one corruption.",
+)
+@click.option(
     "--protocol", type=click.Choice(["strong", "paper"]), default="strong", show_default=True
 )
 @click.option("--steps", type=click.IntRange(min=1), default=100, show_default=True)
@@ -100,7 +105,7 @@ def attack(
     data_folder: str | None,
     epsilons: tuple[float, ...],
     samples: int,
-    norm: Literal["linf", "l2"],
+    norm: str,
     report: str | None,
     form: str,
     seed: int,
@@ -120,7 +125,9 @@ def attack(
     from ecoc.errors import UnsupportedError
     from ecoc.robustness import certify, evaluate_robustness
     from ecoc.robustness.models import adapt
+    from ecoc.robustness.threat import check_norm
 
+    check_norm(norm)
     subject = read_model_with_samples(
         model, data, folder=data_folder, n_samples=samples, random_state=seed
     )
@@ -162,6 +169,7 @@ def attack(
 
 @click.command()
 @_subject_options
+@click.option("--norm", type=click.Choice(["linf", "l2"]), default="linf", show_default=True)
 @click.option(
     "--method",
     type=click.Choice(["auto", "linear", "rbf", "ibp", "crown", "smoothing"]),

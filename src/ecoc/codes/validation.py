@@ -350,7 +350,7 @@ def check_plain(name: str, value: object, *, depth: int = 0) -> None:
     if value is None or isinstance(value, bool | int):
         return
     if isinstance(value, str):
-        if any("\ud800" <= character <= "\udfff" for character in value):
+        if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
             raise InvalidInputError(f"{name} must be valid Unicode text, not {value!r}.")
         return
     if isinstance(value, float):

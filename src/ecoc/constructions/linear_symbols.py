@@ -27,7 +27,7 @@ from ecoc.constructions._annealing import uniform
 from ecoc.constructions.fields import MAX_FIELD, galois_field, prime_power
 from ecoc.constructions.orbit_codes import OrbitCode, arithmetic, orbit_codes
 
-__all__ = ["TabledPlan", "linear_code", "linear_words", "tabled_plan"]
+__all__ = ["TabledPlan", "farthest_linear_code", "linear_code", "linear_words", "tabled_plan"]
 
 _MAX_POINTS = 1_500
 _MOVES = 20_000
@@ -173,6 +173,66 @@ def linear_code(
     return None
 
 
+def farthest_linear_code(
+    n_rows: int, n_columns: int, n_symbols: int, *, most: int, seed: int, budget: Budget
+) -> Ints | None:
+    """Look for the linear code of the largest distance, by halving what is left to try.
+
+    Columns that a code has no points for come from simplex codes beside it, their words dealt to
+    the rows at random.
+
+    Parameters
+    ----------
+    n_rows, n_columns, n_symbols : int
+        The size, k x L, and the number of symbols, q; the field is the largest one without more
+        elements.
+    most : int
+        No larger distance is tried.
+    seed : int
+        Decides everything, unless the time is over first.
+    budget : Budget
+        Pays one unit for each point and move.
+
+    Returns
+    -------
+    ndarray of int, shape (k, L), or None
+        None if there are too many points, or nothing was found.
+
+    Examples
+    --------
+    >>> code = farthest_linear_code(49, 12, 7, most=10, seed=0, budget=Budget())
+    >>> min(int((row != code[:i]).sum(axis=1).min()) for i, row in enumerate(code) if i)
+    10
+    """
+    order = _fields(n_symbols)[-1]
+    dimension = 2
+    while order**dimension < n_rows:
+        dimension += 1
+    n_points = (order**dimension - 1) // (order - 1)
+    if order**dimension > MAX_FIELD or n_points > _MAX_POINTS:
+        return None
+    rng = np.random.default_rng(seed)
+    n_simplex, n_left = divmod(n_columns, n_points)
+    sure = n_simplex * order ** (dimension - 1)
+    # Points of a code without any distance, where all that is left is too short for one.
+    chosen = rng.permutation(n_points)[:n_left]
+    low, high = 0, min(n_left, most - sure)
+    while low < high and not budget.is_spent:
+        middle = (low + high + 1) // 2
+        points = _points(order, dimension, n_left, middle, rng, budget)
+        if points is None:
+            high = middle - 1
+        else:
+            low, chosen = middle, points
+    if sure + low == 0:
+        return None
+    blocks = [linear_words(order, dimension, chosen)]
+    if n_simplex:
+        blocks += [linear_words(order, dimension, np.arange(n_points))] * n_simplex
+    dealt = [block[rng.permutation(len(block))[:n_rows]] for block in blocks]
+    return np.concatenate(dealt, axis=1)
+
+
 def _fields(n_symbols: int) -> list[int]:
     """The orders of fields that codes of so many symbols come from."""
     if prime_power(n_symbols):
@@ -196,17 +256,27 @@ def _dimension(n_rows: int, n_columns: int, n_symbols: int, order: int) -> int |
 
 
 @lru_cache(maxsize=32)
-def _hyperplane(order: int, dimension: int) -> Bools:
-    """Which points, in the cycle, lie in one hyperplane: those whose trace is 0."""
+def _traces(order: int, dimension: int) -> Ints:
+    """The traces to GF(q) of the powers of a primitive element of GF(q^m), as symbols."""
     p, degree = _characteristic(order)
     field, size = galois_field(order**dimension), order**dimension - 1
-    n_points = size // (order - 1)
-    logs = np.arange(n_points)
-    total = np.zeros(n_points, dtype=np.int64)
-    # The trace to GF(q) is the sum of the powers x^(q^i): sums digit by digit, in base p.
+    logs = np.arange(size)
+    total = np.zeros(size, dtype=np.int64)
+    # The trace is the sum of the powers x^(q^i): sums digit by digit, in base p.
     for i in range(dimension):
         total = _add(total, field.powers[logs * order**i % size], p, degree * dimension)
-    zero: Bools = total == 0
+    # GF(q) in the large field is 0 and the powers of one element.
+    names = np.zeros(order**dimension, dtype=np.int64)
+    names[field.powers[np.arange(order - 1) * (size // (order - 1))]] = np.arange(1, order)
+    traces: Ints = names[total]
+    traces.setflags(write=False)
+    return traces
+
+
+def _hyperplane(order: int, dimension: int) -> Bools:
+    """Which points, in the cycle, lie in one hyperplane: those whose trace is 0."""
+    traces = _traces(order, dimension)
+    zero: Bools = traces[: traces.size // (order - 1)] == 0
     return zero
 
 
@@ -236,20 +306,10 @@ def linear_words(order: int, dimension: int, points: Ints) -> Ints:
     >>> words.shape, int((words[1:] != words[0]).sum(axis=1).min())
     ((9, 4), 3)
     """
-    p, degree = _characteristic(order)
-    field, size = galois_field(order**dimension), order**dimension - 1
-    # The trace of x y for all x: GF(q) in the large field is 0 and powers of one element.
-    names = np.zeros(order**dimension, dtype=np.int64)
-    names[field.powers[np.arange(order - 1) * (size // (order - 1))]] = np.arange(1, order)
-    words = np.zeros((order**dimension, points.size), dtype=np.int64)
-    logs = np.arange(size)
-    for c, point in enumerate(points):
-        total = np.zeros(size, dtype=np.int64)
-        for i in range(dimension):
-            powers = field.powers[(logs + int(point)) * order**i % size]
-            total = _add(total, powers, p, degree * dimension)
-        words[1:, c] = names[total]
-    return words
+    traces = _traces(order, dimension)
+    logs = np.arange(traces.size)[:, None] + points
+    zero = np.zeros((1, points.size), dtype=np.int64)
+    return np.concatenate([zero, traces[logs % traces.size]])
 
 
 def _avoiding(words: Ints, order: int, n_symbols: int) -> Ints:
@@ -280,7 +340,10 @@ def _points(  # noqa: PLR0917
         return None
     if n_columns == n:
         return np.arange(n) if int(plane.sum()) <= most else None
-    for labels in _symmetries(n, order)[:_MAX_SYMMETRIES]:
+    symmetries = _symmetries(n, order)
+    # The last one leaves every point alone, and is tried whatever else there is.
+    symmetries[_MAX_SYMMETRIES - 1 : -1] = []
+    for labels in symmetries:
         sizes = np.bincount(labels)
         # How often each hyperplane meets each orbit.
         members = np.zeros((sizes.size, n), dtype=np.float64)

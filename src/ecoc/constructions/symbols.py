@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb, gcd
@@ -17,7 +17,7 @@ from ecoc._typing import Ints
 from ecoc.bounds.problem import SymbolBoundProblem, balanced_separation
 from ecoc.bounds.symbols import best_symbol_bound
 from ecoc.constructions.differences import DifferenceBlocks, difference_matrix, difference_parts
-from ecoc.constructions.linear_symbols import linear_code, tabled_plan
+from ecoc.constructions.linear_symbols import farthest_linear_code, linear_code, tabled_plan
 from ecoc.constructions.symmetric_symbols import (
     HOT,
     Kind,
@@ -34,11 +34,16 @@ __all__ = [
     "construct_symbols",
     "has_different_columns",
     "least_distance",
+    "linear_symbols",
     "tabled_symbols",
 ]
 
 _DEALS = 20
 """How often rows of blocks are dealt anew so that no two columns are the same."""
+_LINEAR_WORK = 2e9
+"""What a search for linear codes alone may spend: points times moves."""
+_LARGE_SIZE = 2.6e5
+"""Classes squared, times columns, beyond which it is made."""
 _SWEEPS = 50
 """Moves for each entry, in the first try without symmetry."""
 _ROUNDS = (
@@ -106,6 +111,7 @@ def construct_symbols(
     random_state: RandomState = None,
     work_limit: float | None = None,
     time_limit: float | None = None,
+    known: Callable[[int, int], Ints | None] | None = None,
 ) -> SymbolCode | None:
     """The best code of several symbols that constructions and short searches give.
 
@@ -121,6 +127,9 @@ def construct_symbols(
         How many distances of pairs of rows searches may look at.
     time_limit : float, optional
         Seconds.
+    known : callable, optional
+        Takes rows and columns and returns the best code known of this size, or None. Codes that
+        others are made of are then taken from there, and searched for only where it has none.
 
     Returns
     -------
@@ -147,10 +156,12 @@ def construct_symbols(
     top = best_symbol_bound(problem).value
     if target_distance is not None:
         top = check_int("target_distance", target_distance, minimum=1)
-    workshop = _Workshop(q, check_random_state(random_state), Budget())
+    workshop = _Workshop(q, check_random_state(random_state), Budget(), known)
     best: SymbolCode | None = None
-    plan = tabled_plan(k, length, q)
-    tabled = 0 if plan is None else min(top, plan.distance)
+    # Before all else: it costs little, and with many rows annealing gets nowhere in that time.
+    linear = linear_symbols(
+        k, length, q, most=top, random_state=random_state, deadline=budget.deadline
+    )
     for distance in range(top, 0, -1):
         # Where all is spent, there are still the constructions that search for nothing.
         workshop.budget = share = _share(budget, _SHARE)
@@ -162,8 +173,11 @@ def construct_symbols(
             budget.spend(given - share.work)
         if made is not None:
             best = SymbolCode(made[0], least_distance(made[0]), made[1])
-        if distance == tabled and (best is None or best.distance < tabled):
-            best = tabled_symbols(k, length, q, random_state=random_state) or best
+        if (
+            linear is not None
+            and (0 if best is None else best.distance) < linear.distance >= distance
+        ):
+            best = linear
         if best is not None:
             break
     if best is not None and best.distance < top and budget.is_limited and not budget.is_spent:
@@ -172,6 +186,58 @@ def construct_symbols(
         made = workshop.search(k, length, best.distance + 1)
         if made is not None:
             best = SymbolCode(made[0], least_distance(made[0]), made[1])
+    return best
+
+
+def linear_symbols(
+    n_classes: int,
+    n_columns: int,
+    n_symbols: int,
+    *,
+    most: int,
+    random_state: RandomState = None,
+    deadline: float | None = None,
+) -> SymbolCode | None:
+    """The best code of several symbols among linear ones, of the table or by a short search.
+
+    The search is for many rows and columns; where they are few, others find as much.
+
+    Parameters
+    ----------
+    n_classes, n_columns, n_symbols : int
+        The size, k x L, and the number of symbols, q.
+    most : int
+        No larger distance is looked for.
+    random_state : int, Generator or None
+        The same seed gives the same code.
+    deadline : float, optional
+        When to stop, by ``time.monotonic()``.
+
+    Examples
+    --------
+    >>> linear_symbols(343, 57, 7, most=49, random_state=0).distance
+    49
+    """
+    best = tabled_symbols(n_classes, n_columns, n_symbols, random_state=random_state)
+    large = n_classes * n_classes * n_columns > _LARGE_SIZE
+    if not large or (best is not None and best.distance >= most):
+        return best
+    rng = check_random_state(random_state)
+    budget = Budget(_LINEAR_WORK, deadline)
+    for _ in range(_DEALS):
+        matrix = farthest_linear_code(
+            n_classes,
+            n_columns,
+            n_symbols,
+            most=most,
+            seed=int(rng.integers(2**31)),
+            budget=budget,
+        )
+        if matrix is None:
+            break
+        if has_different_columns(matrix):
+            made = SymbolCode(matrix, least_distance(matrix), "linear code")
+            return made if best is None or made.distance > best.distance else best
     return best
 
 
@@ -211,20 +277,33 @@ Made = tuple[Ints, str]
 class _Workshop:
     """Makes codes of q symbols, and remembers which it could not make."""
 
-    def __init__(self, q: int, rng: np.random.Generator, budget: Budget) -> None:
+    def __init__(
+        self,
+        q: int,
+        rng: np.random.Generator,
+        budget: Budget,
+        known: Callable[[int, int], Ints | None] | None,
+    ) -> None:
         self.q = q
         self.rng = rng
         self.budget = budget
-        self.known: dict[tuple[int, int, int], Made | None] = {}
+        self.known = known
+        self.made: dict[tuple[int, int, int], Made | None] = {}
         self.misses: dict[tuple[int, int], tuple[int, Made]] = {}
         self.rounds: dict[tuple[int, int, int], tuple[int, list[_Try]]] = {}
 
     def code(self, k: int, length: int, distance: int, *, light: bool = True) -> Made | None:
         """A code of different columns with a least distance, and how it was made."""
         key = k, length, distance
-        if key not in self.known or (not light and self.known[key] is None):
-            self.known[key] = self._make(k, length, distance, light)
-        return self.known[key]
+        if key not in self.made or (not light and self.made[key] is None):
+            # What is asked for is made in any case: what is known may have uneven columns.
+            part = self.known(k, length) if light and self.known is not None else None
+            if part is None:
+                self.made[key] = self._make(k, length, distance, light)
+            else:
+                reaches = least_distance(part) >= distance
+                self.made[key] = (part, "known code") if reaches else None
+        return self.made[key]
 
     def nearest_miss(self, k: int, length: int, distance: int) -> Made | None:
         """What a search for more left behind, if its distance is at least one less."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ecoc._checks import counted
 from ecoc._limits import Budget
 from ecoc._typing import Ints
+from ecoc.atlas import packaged_atlas
 from ecoc.codes import Codebook, Provenance, balanced_random
 from ecoc.codes.measures import renaming_distance
 from ecoc.design.problem import DesignProblem, balance_limit, group_differences
@@ -156,20 +157,35 @@ class SymbolPortfolio(StagedRun):
     def construct(self) -> None:
         """Take the best code that constructions give, its columns separated as asked for."""
         with self.stage("construction") as said:
-            from ecoc.constructions.symbols import construct_symbols, tabled_symbols
+            from ecoc.constructions.symbols import (
+                construct_symbols,
+                linear_symbols,
+                tabled_symbols,
+            )
 
             size = self.problem.n_classes, self.n_columns, self.problem.n_symbols
-            if self._ready(said):
-                code = construct_symbols(
-                    *size,
-                    target_distance=None if self.bound is None else int(self.bound),
-                    random_state=self.seed,
-                    time_limit=self._share_for_looking(),
-                    work_limit=self.effort * _CONSTRUCTION_WORK,
-                )
-            else:
+            bound = int(self.bound or self.n_columns)
+            compiled = self._compiled(said)
+            share = self._share_for_looking()
+            if not compiled:
                 # A table needs neither time nor anything compiled.
                 code = tabled_symbols(*size, random_state=self.seed)
+            elif self._size > _MAX_ANNEALED_SIZE:
+                code = linear_symbols(
+                    *size,
+                    most=bound,
+                    random_state=self.seed,
+                    deadline=None if share is None else time.monotonic() + share,
+                )
+            else:
+                code = construct_symbols(
+                    *size,
+                    target_distance=bound,
+                    random_state=self.seed,
+                    time_limit=share,
+                    work_limit=self.effort * _CONSTRUCTION_WORK,
+                    known=partial(_known_code, self.problem.n_symbols),
+                )
             if code is None:
                 said.append("none applies")
                 return
@@ -179,7 +195,10 @@ class SymbolPortfolio(StagedRun):
     def search(self, work: float | None = None) -> None:
         """Search by annealing."""
         with self.stage("search") as said:
-            if not self._ready(said):
+            if self._size > _MAX_ANNEALED_SIZE:
+                said.append("not tried")
+                return
+            if not self._compiled(said):
                 return
             matrix = None if self.codebook is None else self.codebook.matrix
             result = search_symbols(
@@ -200,11 +219,8 @@ class SymbolPortfolio(StagedRun):
         left = self.left_for_looking()
         return None if left is None else 0.7 * left
 
-    def _ready(self, said: list[str]) -> bool:
-        """Whether annealing can begin: it is compiled, and soon has all row distances."""
-        if self._size > _MAX_ANNEALED_SIZE:
-            said.append("not tried")
-            return False
+    def _compiled(self, said: list[str]) -> bool:
+        """Wait until searches are compiled; whether that was in time."""
         from ecoc._numba import await_compilation
         from ecoc.constructions.symbols import compile_kernels
 
@@ -350,6 +366,14 @@ def symbol_codebook(problem: DesignProblem, distance: int, seconds: float) -> Co
         work_limit=_CONSTRUCTION_WORK / 10,
     )
     return None if code is None else _codebook(code.matrix, problem, code.method)
+
+
+def _known_code(n_symbols: int, n_classes: int, n_columns: int) -> Ints | None:
+    """The code of the atlas, if it has one of this size with even columns."""
+    cell = packaged_atlas().find(n_classes, n_columns, n_symbols)
+    if cell is None or cell.imbalance > 1:
+        return None
+    return cell.codebook.matrix.astype(np.int64)
 
 
 def _codebook(matrix: Ints, problem: DesignProblem, method: str) -> Codebook | None:

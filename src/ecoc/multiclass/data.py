@@ -31,12 +31,14 @@ __all__ = [
     "check_features",
     "check_pairwise",
     "check_priors",
+    "check_rejection",
     "check_symbol_learner",
     "check_targets",
     "check_weights",
     "class_weights",
     "n_samples",
     "open_pipeline",
+    "outlier_threshold",
     "routed_params",
     "take_params",
     "take_rows",
@@ -316,6 +318,32 @@ def _take_value(value: Any, rows: npt.NDArray[np.intp], n_rows: int) -> Any:
         return value
     array = value if hasattr(value, "shape") else np.asarray(value)
     return take_rows(array, rows) if array.shape[:1] == (n_rows,) else value
+
+
+def outlier_threshold(scores: Floats, share: float) -> float:
+    """The least score that at most a share of the scores is above.
+
+    Examples
+    --------
+    >>> outlier_threshold(np.arange(100.0), 0.05)
+    94.0
+    """
+    known = scores[np.isfinite(scores)]
+    if not len(known):
+        raise InvalidInputError(
+            "reject_outliers needs samples that are not trained on, two of some class."
+        )
+    return float(np.quantile(known, 1 - share, method="inverted_cdf"))
+
+
+def check_rejection(classes: npt.NDArray[Any], label: Any, share: float | None) -> None:
+    """Refuse a share of outliers that is none, and a label of rejection that is a class."""
+    if share is not None:
+        check_number("reject_outliers", share, minimum=0, maximum=1)
+    if label is None:
+        raise InvalidInputError("reject_label must be given with reject_below or reject_outliers.")
+    if label in classes.tolist():
+        raise InvalidInputError(f"reject_label must not be a class; {label!r} is one.")
 
 
 def with_label(

@@ -17,7 +17,7 @@ from ecoc.multiclass.decoders.base import Decoder, erasures
 from ecoc.multiclass.decoders.learned import stratified_folds
 from ecoc.multiclass.joint.kernel_ridge import KernelRidgeColumns, loo_scores
 
-__all__ = ["cross_fitted_scores", "trained_decoder"]
+__all__ = ["cross_fitted_scores", "held_out_scores", "trained_decoder"]
 
 
 def trained_decoder(
@@ -50,29 +50,20 @@ def trained_decoder(
     """
     if decoder.needs == "nothing":
         return decoder
-    asked: dict[str, Any] = {
-        "estimator": task.estimator,
-        "name": task.name,
-        "groups": task.groups,
-        "n_symbols": task.n_symbols,
-        "n_jobs": n_jobs,
-        "verbose": verbose,
-    }
+    asked = _asked(task, n_jobs, verbose)
     if decoder.needs == "training":
         scores = column_scores(learners, X, method, **asked)
-    elif all(isinstance(learner, KernelRidgeColumns) for learner in learners):
-        # These columns know what each would say if it had not seen the sample.
-        left_out = loo_scores(learners)
-        unused = np.isnan(left_out)
-        scores = (
-            np.where(unused, column_scores(learners, X, method, **asked), left_out)
-            if unused.any()
-            else left_out
-        )
     else:
         n_folds = int(getattr(decoder, "n_folds", 5))
-        scores = cross_fitted_scores(
-            task, X, targets, method, n_folds=n_folds, n_jobs=n_jobs, verbose=verbose
+        scores = held_out_scores(
+            task,
+            learners,
+            X,
+            targets,
+            method=method,
+            n_folds=n_folds,
+            n_jobs=n_jobs,
+            verbose=verbose,
         )
     # The only sample of a class was always trained on: its score says nothing.
     rows = np.flatnonzero(~erasures(scores).all(axis=1))
@@ -83,6 +74,47 @@ def trained_decoder(
         task.matrix,
         sample_weight=None if weight is None else np.asarray(weight, dtype=np.float64),
     )
+
+
+def _asked(task: ColumnTask, n_jobs: int | None, verbose: int) -> dict[str, Any]:
+    """How columns are asked for their scores."""
+    return {
+        "estimator": task.estimator,
+        "name": task.name,
+        "groups": task.groups,
+        "n_symbols": task.n_symbols,
+        "n_jobs": n_jobs,
+        "verbose": verbose,
+    }
+
+
+def held_out_scores(
+    task: ColumnTask,
+    learners: Sequence[Any],
+    X: Any,
+    targets: npt.NDArray[np.intp],
+    *,
+    method: ScoreMethod,
+    n_folds: int = 5,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Floats:
+    """What columns say of samples that they did not learn from, in the cheapest way there is.
+
+    The parameters are those of :func:`trained_decoder`, and the result is that of
+    :func:`cross_fitted_scores`.
+    """
+    if not all(isinstance(learner, KernelRidgeColumns) for learner in learners):
+        return cross_fitted_scores(
+            task, X, targets, method, n_folds=n_folds, n_jobs=n_jobs, verbose=verbose
+        )
+    # These columns know what each would say if it had not seen the sample.
+    left_out = loo_scores(learners)
+    unused = np.isnan(left_out)
+    if not unused.any():
+        return left_out
+    scores = column_scores(learners, X, method, **_asked(task, n_jobs, verbose))
+    return np.where(unused, scores, left_out)
 
 
 def cross_fitted_scores(
@@ -116,14 +148,6 @@ def cross_fitted_scores(
             part, take_rows(X, kept), targets[kept], n_jobs=n_jobs, verbose=verbose
         )
         scores[held_out] = column_scores(
-            learners,
-            take_rows(X, held_out),
-            method,
-            estimator=task.estimator,
-            name=task.name,
-            groups=task.groups,
-            n_symbols=task.n_symbols,
-            n_jobs=n_jobs,
-            verbose=verbose,
+            learners, take_rows(X, held_out), method, **_asked(task, n_jobs, verbose)
         )
     return scores

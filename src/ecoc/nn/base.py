@@ -23,7 +23,12 @@ from torch.utils.data import DataLoader
 from ecoc._checks import check_int, check_number, check_seed
 from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError
-from ecoc.multiclass.data import check_targets
+from ecoc.multiclass.data import (
+    check_rejection,
+    check_targets,
+    outlier_threshold,
+    with_label,
+)
 from ecoc.nn.networks.architectures import Factory, InputFormat
 from ecoc.nn.training.checkpoints import CheckpointFolder, stored_seed
 from ecoc.nn.training.strategies import Training
@@ -68,8 +73,11 @@ class NetworkEstimator(ClassifierMixin, BaseEstimator):
     checkpoint: str | os.PathLike[str] | None
     random_state: Any
     verbose: int
+    reject_outliers: float | None
+    reject_label: Any
 
     classes_: npt.NDArray[Any]
+    outlier_threshold_: float
     inputs_: InputFormat
     records_: tuple[TrainingRecord, ...]
 
@@ -100,6 +108,9 @@ class NetworkEstimator(ClassifierMixin, BaseEstimator):
         for network in self._networks():
             network.eval().requires_grad_(False)
         self.records_ = records
+        if self.reject_outliers is not None:
+            held_out = self.outlier_score(data.inputs[data.validation])
+            self.outlier_threshold_ = outlier_threshold(held_out, self.reject_outliers)
         return self
 
     def _checked(self, X: Any, y: Any) -> tuple[TrainingData, TrainingSettings]:
@@ -118,6 +129,13 @@ class NetworkEstimator(ClassifierMixin, BaseEstimator):
             raise InvalidInputError(
                 "patience needs validation samples; set validation_fraction, such as 0.1."
             )
+        if self.reject_outliers is not None:
+            check_rejection(classes, self.reject_label, self.reject_outliers)
+            if fraction == 0:
+                raise InvalidInputError(
+                    "reject_outliers needs samples that are not trained on; set "
+                    "validation_fraction, such as 0.1."
+                )
         low, high = find_range(inputs, self.input_range)
         shape = self._network_shape(inputs.shape[1:])
         seed = self._find_seed()
@@ -137,6 +155,14 @@ class NetworkEstimator(ClassifierMixin, BaseEstimator):
     @abstractmethod
     def _networks(self) -> list[nn.Sequential]:
         """The networks, in the order that they have in files."""
+
+    @abstractmethod
+    def outlier_score(self, X: Any) -> Floats:
+        """How foreign samples are: large for those unlike what was trained on."""
+
+    @abstractmethod
+    def _least_losses(self, scores: Floats) -> Floats:
+        """The same from the outputs of the columns, or of the network."""
 
     @abstractmethod
     def _assembled(self, networks: list[nn.Sequential], output: str | None) -> nn.Module:
@@ -217,10 +243,33 @@ class NetworkEstimator(ClassifierMixin, BaseEstimator):
         return int(np.prod(self.inputs_.given))
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """The class with the largest score, for each sample."""
+        """The class with the largest score, for each sample; the reject label for outliers."""
         rows = self.decision_function(X).argmax(axis=1)
         labels: npt.NDArray[Any] = self.classes_[rows]
-        return labels
+        if not self.rejects:
+            return labels
+        outlying = self.outlier_score(X) > self.outlier_threshold_
+        return with_label(labels, outlying, self.reject_label)
+
+    @property
+    def rejects(self) -> bool:
+        """Whether the model may leave a sample undecided."""
+        return self.reject_outliers is not None
+
+    def rejected(self, scores: Floats, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+        """Which samples are rejected, from the outputs of the columns, or of the network.
+
+        Parameters
+        ----------
+        scores : array of shape (n_samples, n_outputs)
+            The logits.
+        rows : array of int of shape (n_samples,)
+            The places of the classes that they were decoded to; they make no difference.
+        """
+        if not self.rejects:
+            return np.zeros(len(rows), dtype=bool)
+        outlying: npt.NDArray[np.bool_] = self._least_losses(scores) > self.outlier_threshold_
+        return outlying
 
     def decision_function(self, X: Any) -> Floats:
         """A score for each class, of shape (n_samples, n_classes); the largest wins."""

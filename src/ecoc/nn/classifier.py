@@ -122,6 +122,11 @@ class ECOCNetworkClassifier(NetworkEstimator):
         Seeds codes, weights, batches and attacks.
     verbose : int, default=0
         Whether a terminal shows a progress bar.
+    reject_outliers : float, optional
+        Give `reject_label` to samples whose :meth:`outlier_score` is above a threshold that this
+        share of the validation samples exceeds; it needs `validation_fraction`.
+    reject_label : object, optional
+        The label of rejected samples; no class may have it.
 
     Attributes
     ----------
@@ -137,6 +142,8 @@ class ECOCNetworkClassifier(NetworkEstimator):
         How the training of each went.
     input_range_ : tuple of float
         The range of the inputs.
+    outlier_threshold_ : float
+        The :meth:`outlier_score` above which samples are rejected, with `reject_outliers`.
     decoding_ : str
         The form of scores that predicts.
     decoder_ : Decoder
@@ -193,6 +200,8 @@ class ECOCNetworkClassifier(NetworkEstimator):
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        reject_outliers: float | None = None,
+        reject_label: Any = None,
     ) -> None:
         self.codebook = codebook
         self.n_columns = n_columns
@@ -221,6 +230,8 @@ class ECOCNetworkClassifier(NetworkEstimator):
         self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
+        self.reject_outliers = reject_outliers
+        self.reject_label = reject_label
 
     # -------------------------------------------------------------- training
 
@@ -425,6 +436,11 @@ class ECOCNetworkClassifier(NetworkEstimator):
         check_is_fitted(self, "records_")
         module = self._assembled(self._networks(), "normalised-logistic")
         best: Floats = self._evaluate(module, X).max(axis=1)
+        return -best
+
+    def _least_losses(self, scores: Floats) -> Floats:
+        decoder = CodeDecoder(self.codebook_, "normalised-logistic").double()
+        best: Floats = decoder(torch.from_numpy(scores).double()).amax(dim=1).numpy()
         return -best
 
     @property

@@ -59,6 +59,7 @@ def write_model(model: NetworkEstimator, path: str | os.PathLike[str]) -> None:
         },
         "codebook": None if codebook is None else to_bytes(codebook, ".json").decode(),
         "codebook_reason": getattr(model, "codebook_reason_", None),
+        "outlier_threshold": getattr(model, "outlier_threshold_", None),
         "records": [[list(r.losses), list(r.validation_losses)] for r in model.records_],
     }
     write_tensors(Path(path), tensors, _KIND, metadata)
@@ -156,6 +157,9 @@ def _restored(
         TrainingRecord(_restored_losses(losses), _restored_losses(validation))
         for losses, validation in metadata["records"]
     )
+    if model.reject_outliers is not None:
+        # What rejects has a threshold; files of before know neither.
+        model.outlier_threshold_ = check_number("outlier_threshold", metadata["outlier_threshold"])
     if metadata["codebook"] is not None:
         model.codebook_ = _restored_codebook(metadata["codebook"], len(model.classes_))
         model.codebook_reason_ = str(metadata["codebook_reason"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 from torch import nn
 
@@ -38,6 +39,8 @@ class NetworkClassifier(NetworkEstimator):
         Adversarial or interval-bound training.
     input_shape, input_range, checkpoint, random_state, verbose
         The rest.
+    reject_outliers, reject_label
+        Which samples are rejected.
 
     Attributes
     ----------
@@ -83,6 +86,8 @@ class NetworkClassifier(NetworkEstimator):
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        reject_outliers: float | None = None,
+        reject_label: Any = None,
     ) -> None:
         self.architecture = architecture
         self.epochs = epochs
@@ -104,6 +109,8 @@ class NetworkClassifier(NetworkEstimator):
         self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
+        self.reject_outliers = reject_outliers
+        self.reject_label = reject_label
 
     def _spec(self) -> NetworkSpec:
         return NetworkSpec(self.architecture, self.inputs_, len(self.classes_), column=False)
@@ -153,6 +160,10 @@ class NetworkClassifier(NetworkEstimator):
         module = self._assembled(self._networks(), "log-probabilities")
         largest: Floats = self._evaluate(module, X).max(axis=1)
         return -largest
+
+    def _least_losses(self, scores: Floats) -> Floats:
+        losses: Floats = logsumexp(scores, axis=1) - scores.max(axis=1)
+        return losses
 
 
 def check_intervals(training: str, network: nn.Module) -> None:

@@ -120,6 +120,9 @@ class Results:
     ----------
     records : tuple of Record
         One for each cell.
+    shown : tuple of Record
+        What was measured of each cell at the scales full and quick, the larger first; at the
+        scale smoke only where nothing else was.
 
     Examples
     --------
@@ -128,16 +131,30 @@ class Results:
     >>> results = Results([large, small])
     >>> results.value("best", k=10), results.value("best", k=11)
     (10, None)
+    >>> results.at("smoke").value("best", k=10)
+    9
     """
 
     def __init__(self, records: Sequence[Record] = ()) -> None:
-        best: dict[str, Record] = {}
+        cells: dict[str, dict[str, Record]] = {}
         for record in latest(records).values():
-            name = str(sorted(record.keys.items()))
-            known = best.get(name)
+            at_scale = cells.setdefault(str(sorted(record.keys.items())), {})
+            known = at_scale.get(record.scale)
             if known is None or _rank(record) > _rank(known):
-                best[name] = record
-        self.records = tuple(best.values())
+                at_scale[record.scale] = record
+        ranked = [sorted(cell.values(), key=_rank, reverse=True) for cell in cells.values()]
+        self._every = [record for cell in ranked for record in cell]
+        self.records = tuple(cell[0] for cell in ranked)
+        self.shown = tuple(
+            record
+            for cell in ranked
+            for place, record in enumerate(cell)
+            if record.status == "ok" and (place == 0 or record.scale != "smoke")
+        )
+
+    def at(self, scale: str) -> Results:
+        """The results of one scale alone."""
+        return Results([record for record in self._every if record.scale == scale])
 
     @property
     def measured(self) -> list[Record]:

@@ -8,7 +8,13 @@ from typing import Any, TypeAlias
 
 from ecoc.errors import InvalidInputError
 from ecoc.paper.drawings import Drawing
-from ecoc.paper.measuring import ALWAYS_THERE, CODEBOOK_TITLES, Measurement, Workspace
+from ecoc.paper.measuring import (
+    ALWAYS_THERE,
+    CODEBOOK_TITLES,
+    SCALES,
+    Measurement,
+    Workspace,
+)
 from ecoc.paper.records import Figures, Keys, Record, Results
 
 __all__ = [
@@ -409,14 +415,25 @@ class PaperTable:
         return told
 
     def _finding(self, claim: Claim, results: Results) -> Finding:
-        scale = results.scale
-        verdict, text = claim.judge(results) or ("missing", f"Run: ecoc reproduce {self.name}")
+        """Judge at the largest scale that has enough for it: scales do not mix in a verdict."""
+        for scale in reversed(SCALES):
+            at_scale = results.at(scale)
+            judged = claim.judge(at_scale)
+            if judged is not None:
+                verdict, text = judged
+                break
+        else:
+            text = f"Run: ecoc reproduce {self.name}"
+            return Finding(self.name, claim.text, "missing", text, results.scale)
         finding = Finding(self.name, claim.text, verdict, text, scale)
         if scale == "smoke" and not set(self.datasets) <= set(ALWAYS_THERE):
             text = "Only a smoke test on a stand-in for the data was run; it says nothing here."
             return replace(finding, verdict="open", text=text)
-        if scale == "quick" and self.extra == "torch" and verdict != "missing":
+        if scale == "quick" and self.extra == "torch":
             return replace(finding, text=f"{text} Measured with small networks on a subset.")
+        if scale == "full":
+            measured = dict.fromkeys(record.subset for record in at_scale.measured)
+            return replace(finding, text=f"{text} Measured on {next(iter(measured))}.")
         return finding
 
 

@@ -305,7 +305,7 @@ def _reduced(samples: Samples, brightest: float, seed: int) -> Samples:
 def _learner(kernel: str) -> Any:
     from sklearn.svm import SVC, LinearSVC
 
-    return LinearSVC(dual=False) if kernel == "linear" else SVC(cache_size=500)
+    return LinearSVC(dual=False) if kernel == "linear" else SVC(cache_size=4000)
 
 
 def _judge_order(kernel: str, results: Results) -> Verdict:

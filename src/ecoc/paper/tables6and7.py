@@ -75,11 +75,13 @@ class NetworkSetup:
 _TRAINED_RADIUS = 0.1
 """The radius within which ``ip3-ibp`` is trained to keep its decisions."""
 
+# The paper says of its MNIST networks only that they are convolutional. With all samples and
+# four epochs the small ones are as accurate as it reports; larger ones take hours a codebook.
 _SETUPS = {
     "mnist": {
         "smoke": NetworkSetup("mnist", 300, 100, "mlp", 2, n_columns=8),
         "quick": NetworkSetup("mnist", 5000, 2000, "small-cnn", 6),
-        "full": NetworkSetup("mnist", None, None, "paper-mnist-cnn", 10),
+        "full": NetworkSetup("mnist", None, None, "small-cnn", 4),
     },
     "cifar10": {
         "smoke": NetworkSetup("cifar10", 300, 100, "mlp", 2, n_columns=8),

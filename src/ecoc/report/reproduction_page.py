@@ -48,12 +48,12 @@ def reproduction_markdown(records: Sequence[Record]) -> str:
         ),
     ]
     for table, results in run.tables:
-        comparison = table.compare(results.measured)
+        comparison = table.compare(results.shown)
         parts += [f"## {table.heading}", f"{table.caption}."]
         if comparison.rows:
             rows = [[value.text for value in row] for row in comparison.rows]
             parts.append(_table(comparison.headings, rows))
-        notes = dict.fromkeys(record.note for record in results.measured if record.note)
+        notes = dict.fromkeys(record.note for record in results.shown if record.note)
         parts += [_escaped(text) for text in (*notes, *table.not_measured(results))]
     ran_with = f"{_escaped(run.machine)}; {_escaped(run.versions)}; {run.finished}"
     parts += ["## Measured with", ran_with]
@@ -77,7 +77,7 @@ def reproduction_latex(records: Sequence[Record]) -> str:
     """
     tables = []
     for table, results in Reproduction(records).tables:
-        comparison = table.compare(results.measured)
+        comparison = table.compare(results.shown)
         if not comparison.rows:
             continue
         # What was measured on what is too long for a cell of a printed page.
@@ -245,7 +245,7 @@ def _section(table: PaperTable, results: Results, findings: Sequence[Finding]) -
     drawings = "".join(
         drawing(one.figure, one.caption, one.description) for one in table.draw(results)
     )
-    records = results.measured
+    records = results.shown
     rows = sortable_table(table.compare(records), caption=table.heading) if records else ""
     missing = "".join(f"<li>{escape(text)}</li>" for text in table.not_measured(results))
     return (

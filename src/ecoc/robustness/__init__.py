@@ -7,6 +7,7 @@ require("torch", extra="nn")
 
 from ecoc.robustness.certificates import Certification, Smoothing, certified_radii, certify
 from ecoc.robustness.columns import torch_columns
+from ecoc.robustness.corruptions import corrupt
 from ecoc.robustness.evaluation import (
     AttackedCorrelation,
     AttackProgress,
@@ -34,6 +35,7 @@ __all__ = [
     "adversarial_error_correlation",
     "certified_radii",
     "certify",
+    "corrupt",
     "evaluate_robustness",
     "torch_columns",
 ]

@@ -38,6 +38,7 @@ from ecoc.robustness.masking import (
 )
 from ecoc.robustness.models import AttackedModel, attacked_model
 from ecoc.robustness.protocols import (
+    PAPER_NORMS,
     PROTOCOLS,
     AttackStage,
     Protocol,
@@ -46,7 +47,16 @@ from ecoc.robustness.protocols import (
     strong_stages,
 )
 from ecoc.robustness.result import RobustnessResult
-from ecoc.robustness.threat import Ball, Box, Norm, check_box, check_epsilons, check_norm
+from ecoc.robustness.threat import (
+    CORRUPTION_NORMS,
+    PIXEL_NORMS,
+    Ball,
+    Box,
+    Norm,
+    check_epsilons,
+    check_norm,
+    largest_radius,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -268,8 +278,12 @@ def evaluate_robustness(
         cross-entropy on several forms of the scores, the classes that are next as targets, and
         attacks without gradients as a check. Gradients that lead nowhere are gone around, and
         where that fails the accuracies are withheld.
-    norm : {"linf", "l2"}, default="linf"
-        How a change is measured.
+    norm : str, default="linf"
+        How a change is measured: ``"linf"``, ``"l2"`` or ``"l1"`` by its size, ``"l0"`` by the
+        number of pixels, ``"patch"`` by the side of a square that holds all of it, in pixels.
+        With ``"corruptions"`` the radius is a severity from 1 to 5, and every kind of
+        :data:`ecoc.robustness.corruptions.CORRUPTIONS` is tried up to it; with the name of one,
+        this one.
     box : pair of float, default=(0.0, 1.0)
         The least and the largest value of a feature; None for no limits.
     steps : int, default=100
@@ -322,7 +336,10 @@ def evaluate_robustness(
     inputs = X.detach().cpu().numpy() if isinstance(X, Tensor) else np.asarray(X)
     attacked = attacked_model(model, inputs)
     samples = as_samples(inputs).to(attacked.device, attacked.dtype)
-    Ball(samples, 0.0, norm, box)  # refuses samples outside the box before any work
+    # Refuses samples outside the box and radii that this threat does not have before any work.
+    Ball(samples, 0.0, norm, box)
+    for radius in radii:
+        Ball(samples[:1], radius, norm, box)
     evaluation = _Evaluation(
         model=attacked,
         samples=samples,
@@ -410,7 +427,12 @@ class _Evaluation:
         paper: tuple[float, ...] | None = None
         limits = []
         try:
-            if not self.model.is_black_box:
+            if protocol == "paper" and self.norm not in PAPER_NORMS:
+                raise UnsupportedError(
+                    f"protocol='paper' is for {' and '.join(PAPER_NORMS)}, not for "
+                    f"{self.norm!r}; use protocol='strong'."
+                )
+            if not self.model.is_black_box and self.norm in PAPER_NORMS:
                 stage = paper_stage(self.model, steps)
                 for epsilon in epsilons:
                     self._run_stage(stage, epsilon, self._not_broken(epsilon))
@@ -473,7 +495,7 @@ class _Evaluation:
             epsilons=epsilons,
             attacked=attacked,
             paper=paper,
-            large=_half_of_the_box(self.box, self.norm, self.samples[0].numel()),
+            large=_large(self.norm, self.box, self.samples),
         )
         closed = (
             "Attacked as a black box, without gradients: the accuracies may be far too high. "
@@ -485,9 +507,10 @@ class _Evaluation:
         """Run the battery, through other gradients or without them where these mislead."""
         given, n_classes = self.model, scores.shape[1]
         self.model = self.seen.model
-        stages = strong_stages(self.model, n_classes)
-        # Just before the search by scores alone, which it makes shorter.
-        stages.insert(-1, self._neighbours(scores))
+        stages = strong_stages(self.model, n_classes, self.norm)
+        if self.norm in Neighbours.norms:
+            # Just before the search by scores alone, which it makes shorter.
+            stages.insert(-1, self._neighbours(scores))
         self._run_battery(stages, epsilons)
         standing = self._not_broken(epsilons[0])
         first_look = self.model is given and given.n_judges == 1
@@ -496,7 +519,7 @@ class _Evaluation:
             self.seen = self._examine(epsilons, standing)
             self.model = self.seen.model
             if self.model is not given:
-                self._run_battery(strong_stages(self.model, n_classes), epsilons)
+                self._run_battery(strong_stages(self.model, n_classes, self.norm), epsilons)
         if self.seen.distrust:
             self._run_battery(self._without_gradients(), epsilons)
         else:
@@ -539,7 +562,7 @@ class _Evaluation:
         return set().union(*self.beaten_by.values())
 
     def _without_gradients(self) -> list[AttackStage]:
-        return escalation_stages("sharp" if "sharp" in self.model.heads else "logits")
+        return escalation_stages("sharp" if "sharp" in self.model.heads else "logits", self.norm)
 
     def _clean(self, least: float) -> Tensor:
         """Mark what is misclassified without attack; return the scores.
@@ -597,7 +620,7 @@ class _Evaluation:
             if past_rejection:
                 continue
             self._break(rows[rejected], points[rejected], epsilon, stage.name, rejected=True)
-            if stage.kind != "gradient":
+            if stage.kind in {"black-box", "noise"}:
                 self._beat(stage, rows[wrong | rejected])
         seconds = time.monotonic() - self.began
         standing = int(self._not_broken(epsilon).sum())
@@ -622,7 +645,7 @@ class _Evaluation:
                 self.samples[rows],
                 self.labels[rows],
                 epsilon=epsilon,
-                norm=self.norm,
+                norm=stage.norm or self.norm,
                 box=self.box,
                 random_state=self._seed_of(stage, epsilon, batch),
                 batch_size=self.batch_size,
@@ -659,7 +682,8 @@ class _Evaluation:
 
     def _neighbours(self, scores: Tensor) -> AttackStage:
         pool = Neighbours(self.samples[:_POOL], scores[:_POOL].argmax(dim=1))
-        return AttackStage("neighbours", pool, None, "black-box")
+        searched = self.norm in PIXEL_NORMS
+        return AttackStage("neighbours", pool, None, "search" if searched else "black-box")
 
     def _rejected(self, epsilons: Sequence[float]) -> tuple[float, ...]:
         only = [(self.broken_at <= e) & (self.wrong_at > e) for e in epsilons]
@@ -707,6 +731,9 @@ def _counts(sets: dict[str, set[int]]) -> dict[str, int]:
     return {name: len(members) for name, members in sets.items()}
 
 
-def _half_of_the_box(box: Box, norm: Norm, n_features: int) -> float:
-    low, high = check_box(box)
-    return (high - low) / 2 * (1 if norm == "linf" else math.sqrt(n_features))
+def _large(norm: Norm, box: Box, samples: Tensor) -> float:
+    """The radius from which on nothing should stand."""
+    if norm in CORRUPTION_NORMS:
+        return math.inf
+    # Half of the box is enough to make all samples alike; of pixels it takes all.
+    return largest_radius(norm, box, samples) / (1 if norm in PIXEL_NORMS else 2)

@@ -11,10 +11,9 @@ import numpy.typing as npt
 
 from ecoc._files import PathLike, read_arrays, read_bytes, source_name, write_output
 from ecoc.errors import FileFormatError, InvalidInputError
+from ecoc.robustness.threat import check_norm
 
 __all__ = ["AdversarialExamples"]
-
-_NORMS = ("linf", "l2")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +54,7 @@ class AdversarialExamples:
 
     def __post_init__(self) -> None:
         n = len(self.points)
-        if self.norm not in _NORMS:
-            raise InvalidInputError(f"norm must be 'linf' or 'l2', not {self.norm!r}.")
+        check_norm(self.norm)
         for name in ("samples", "labels", "radii"):
             if getattr(self, name).shape != (n,):
                 raise InvalidInputError(

@@ -14,7 +14,7 @@ from ecoc._checks import listing
 from ecoc.nn.networks.architectures import ColumnEnsemble
 from ecoc.robustness.attacks.base import margin
 from ecoc.robustness.models import AttackedModel, View
-from ecoc.robustness.threat import Box, Norm, check_box, unit
+from ecoc.robustness.threat import CORRUPTION_NORMS, Box, Norm, check_box, unit
 
 __all__ = ["BEATEN_SHARE", "Evidence", "Examination", "examine", "honest_share", "masking_signs"]
 
@@ -32,6 +32,12 @@ _STEP = 0.1
 
 _LEAST_STEP = 1e-3
 """And at least this share of the range of the samples: floats have to resolve it."""
+
+_PROBED_NORMS = ("linf", "l2")
+"""The threats whose own steps say whether gradients can be believed."""
+
+_PROBED = 0.05
+"""The l_inf radius of these steps for other threats, as a share of that range."""
 
 _SAME = 1e-5
 """Answers that differ by less than this share of the largest differ by rounding alone."""
@@ -115,8 +121,11 @@ def examine(
             "The model is random: it answers differently when it is asked twice. It was attacked "
             f"in the mean of {_DRAWS} answers and judged by the mean of {_DRAWS * _JUDGES}."
         )
-    if model.is_black_box:
+    if model.is_black_box or norm in CORRUPTION_NORMS:
         return Examination(model, tuple(notes))
+    if norm not in _PROBED_NORMS:
+        # A step along one feature, or to its end, says little about gradients.
+        norm, epsilon = "linf", _PROBED * (float(samples.max() - samples.min()) or 1.0)
     probe = _Probe(samples, labels, epsilon, norm, box, seed)
     share = probe.share(model)
     if share >= _HONEST:

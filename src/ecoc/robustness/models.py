@@ -23,7 +23,6 @@ from ecoc.multiclass.decoders import (
     LossBased,
     SelfHealing,
     Soft,
-    hamming_margin,
     make_decoder,
 )
 from ecoc.nn.decoder import CodeDecoder
@@ -100,8 +99,9 @@ class ModelAdapter:
         The same networks side by side, as bounds take them.
     input_shape : tuple of int, optional
         The shape of one sample, if it is known.
-    reject_below : int, optional
-        The Hamming margin below which it leaves a sample undecided.
+    rejected : callable, optional
+        From the scores and the rows that they are decoded to, which samples the model leaves
+        undecided; None for a model that always answers.
     closed : str
         Why neither gradients nor bounds are known, a sentence; empty if they may be.
     """
@@ -117,7 +117,7 @@ class ModelAdapter:
     decision: Head | None = None
     networks: Sequence[nn.Module] = ()
     input_shape: tuple[int, ...] | None = None
-    reject_below: int | None = None
+    rejected: Callable[[Floats, npt.NDArray[np.intp]], npt.NDArray[np.bool_]] | None = None
     closed: str = ""
 
     @property
@@ -218,7 +218,13 @@ def _code_network(model: Any) -> ModelAdapter:
         decision=CodeDecoder(model.codebook_, model.decoding_).to(_placed(columns)[1]),
         networks=list(columns.networks) if isinstance(columns, ColumnEnsemble) else [columns],
         input_shape=_given_shape(model),
+        rejected=_rejected(model),
     )
+
+
+def _rejected(model: Any) -> Any:
+    """What tells the samples that a model leaves undecided; None if it always answers."""
+    return model.rejected if getattr(model, "rejects", False) else None
 
 
 def _ordinary(module: nn.Module, model: Any = None) -> ModelAdapter:
@@ -230,6 +236,7 @@ def _ordinary(module: nn.Module, model: Any = None) -> ModelAdapter:
         decision=_same,
         networks=[module],
         input_shape=_given_shape(model),
+        rejected=_rejected(model),
     )
 
 
@@ -292,7 +299,7 @@ def _code_classifier(model: Any) -> ModelAdapter:
         decoder=model.decoder_,
         predict=model.predict,
         estimators=model.estimators_,
-        reject_below=getattr(model, "reject_below", None),
+        rejected=_rejected(model),
     )
 
 
@@ -638,14 +645,14 @@ def _black_box(model: ModelAdapter, closed: str) -> AttackedModel:
 
 def _rejection(model: ModelAdapter) -> Head | None:
     """Whether a model rejects, from the scores of its columns."""
-    matrix, least = model.matrix, model.reject_below
-    if matrix is None or least is None:
+    matrix, rejected = model.matrix, model.rejected
+    if rejected is None:
         return None
 
     def rejection(logits: Tensor) -> Tensor:
         scores = logits.detach().cpu().numpy().astype(np.float64)
-        rows = np.asarray(model.decoder(scores, matrix)).argmax(axis=1)
-        return torch.from_numpy(hamming_margin(scores, matrix, rows) < least).to(logits.device)
+        decoded = scores if matrix is None else np.asarray(model.decoder(scores, matrix))
+        return torch.from_numpy(rejected(scores, decoded.argmax(axis=1))).to(logits.device)
 
     return rejection
 

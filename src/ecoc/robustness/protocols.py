@@ -13,11 +13,17 @@ from ecoc.robustness.attacks import (
     EveryTarget,
     HopSkipJump,
     Noise,
+    PatchPGD,
+    PixelGradient,
+    PixelSearch,
     Square,
 )
+from ecoc.robustness.attacks.pixels import Corruptions
 from ecoc.robustness.models import AttackedModel
+from ecoc.robustness.threat import CORRUPTION_NORMS, PIXEL_NORMS, Norm, corruptions_of
 
 __all__ = [
+    "PAPER_NORMS",
     "PROTOCOLS",
     "AttackStage",
     "Protocol",
@@ -32,7 +38,11 @@ Protocol = Literal["paper", "strong"]
 PROTOCOLS: tuple[Protocol, ...] = ("paper", "strong")
 """The names that an evaluation knows."""
 
+PAPER_NORMS: tuple[Norm, ...] = ("linf", "l2")
+"""The threats that the paper's attack is run for."""
+
 _LOSS_NAMES = {"cross-entropy": "ce", "margin": "cw", "dlr": "dlr"}
+_ATTACK_NAMES = {"PixelGradient": "pixels", "PatchPGD": "patch"}
 
 
 _TARGETED = {"logits": "logits", "signs": "sharp", "probabilities": "tempered"}
@@ -51,14 +61,18 @@ class AttackStage:
         What is run.
     head : str, optional
         The form of scores that it pushes on; what decides if None.
-    kind : {"gradient", "black-box", "noise"}
-        What the attack needs; signs of masked gradients compare them.
+    kind : {"gradient", "black-box", "noise", "search"}
+        What the attack needs. Signs of masked gradients compare gradients with black boxes and
+        noise; a search is what is expected to find more where a threat has no gradients.
+    norm : str, optional
+        The threat that it is run for; that of the evaluation if None.
     """
 
     name: str
     attack: Attack
     head: str | None = None
-    kind: Literal["gradient", "black-box", "noise"] = "gradient"
+    kind: Literal["gradient", "black-box", "noise", "search"] = "gradient"
+    norm: Norm | None = None
 
 
 def paper_stage(model: AttackedModel, steps: int = 100) -> AttackStage:
@@ -71,17 +85,23 @@ def paper_stage(model: AttackedModel, steps: int = 100) -> AttackStage:
     return _stage(PGD(steps=steps, loss="cross-entropy", random_start=False), head)
 
 
-def strong_stages(model: AttackedModel, n_classes: int) -> list[AttackStage]:
+def strong_stages(model: AttackedModel, n_classes: int, norm: Norm = "linf") -> list[AttackStage]:
     """The battery that runs after the paper's attack, on samples that still stand.
 
     Cheap attacks that break most of what can be broken come first; Square comes last, where
     whatever it still finds says that gradients were of no use. Where signs alone decide, what
     counts is which columns are the cheapest to turn around, and two attacks look for these.
     """
+    if norm in PIXEL_NORMS:
+        return _pixel_stages(model, n_classes, norm)
+    if norm in CORRUPTION_NORMS:
+        return [
+            AttackStage(kind, Corruptions(), None, "search", kind) for kind in corruptions_of(norm)
+        ]
     if model.is_black_box:
-        return black_box_stages()
+        return black_box_stages(norm)
     if "soft" not in model.heads:
-        return [*_class_stages(n_classes), *_checks("logits")]
+        return [*_class_stages(n_classes), *_checks("logits", norm)]
     stages = [
         _stage(APGD(steps=30), "sharp"),
         _stage(APGD(steps=50), "logits"),
@@ -99,7 +119,26 @@ def strong_stages(model: AttackedModel, n_classes: int) -> list[AttackStage]:
         stages.append(_every_target(head, APGD(steps=20, random_start=False), 9))
     if n_classes > 2 and by_signs:
         stages.append(_every_target("fewest", APGD(steps=30, random_start=False), 5))
-    return [*stages, *_checks("sharp")]
+    return [*stages, *_checks("sharp", norm)]
+
+
+def _pixel_stages(model: AttackedModel, n_classes: int, norm: Norm) -> list[AttackStage]:
+    """What changes pixels: along gradients where there are any, then by a long search."""
+    if model.is_black_box:
+        return [
+            AttackStage("noise", Noise(), None, "search"),
+            AttackStage("pixel-search", PixelSearch(queries=5000), None, "search"),
+        ]
+    heads = ("sharp", "logits", "soft") if "soft" in model.heads else ("logits",)
+    stages = [_stage(PixelGradient(), head) for head in heads]
+    if norm == "patch":
+        stages += [_stage(PatchPGD(), head) for head in heads[:2]]
+    if n_classes > 2:
+        greedy = PixelGradient(steps=5)
+        head = _TARGETED[model.deciding] if "soft" in model.heads else "logits"
+        stages.append(AttackStage(f"every-target-cw-{head}", EveryTarget(greedy, 9), head))
+    search = PixelSearch(queries=2000)
+    return [*stages, AttackStage(f"pixel-search-{heads[0]}", search, heads[0], "search")]
 
 
 def _class_stages(n_classes: int) -> list[AttackStage]:
@@ -120,33 +159,38 @@ def _every_target(head: str, attack: APGD, n_targets: int) -> AttackStage:
     return AttackStage(f"every-target-cw-{head}", EveryTarget(attack, n_targets), head)
 
 
-def _checks(head: str) -> list[AttackStage]:
+def _checks(head: str, norm: Norm) -> list[AttackStage]:
     """What needs no gradients: whatever it still finds says that gradients were of no use."""
-    return [
-        AttackStage("noise", Noise(), None, "noise"),
-        AttackStage(f"square-{head}", Square(queries=100), head, "black-box"),
-    ]
+    noise = AttackStage("noise", Noise(), None, "noise")
+    if norm not in Square.norms:
+        return [noise]
+    return [noise, AttackStage(f"square-{head}", Square(queries=100), head, "black-box")]
 
 
-def black_box_stages() -> list[AttackStage]:
+def black_box_stages(norm: Norm = "linf") -> list[AttackStage]:
     """What can be run without gradients: from scores, and from predicted classes alone."""
     walk = HopSkipJump(steps=10, samples=30)
+    square = AttackStage("square", Square(queries=1000), None, "black-box")
     return [
         AttackStage("noise", Noise(), None, "noise"),
-        AttackStage("square", Square(queries=1000), None, "black-box"),
+        *[square] * (norm in Square.norms),
         AttackStage("hop-skip-jump", walk, None, "black-box"),
     ]
 
 
-def escalation_stages(head: str) -> list[AttackStage]:
+def escalation_stages(head: str, norm: Norm = "linf") -> list[AttackStage]:
     """What is run where gradients cannot be believed, on what is left: many more queries."""
+    if norm in PIXEL_NORMS:
+        search = PixelSearch(queries=5000)
+        return [AttackStage(f"pixel-search-5000-{head}", search, head, "black-box")]
+    if norm not in Square.norms:
+        return [AttackStage("hop-skip-jump", HopSkipJump(), None, "black-box")]
     return [
         AttackStage(f"spsa-{head}", SPSA(), head, "black-box"),
         AttackStage(f"square-5000-{head}", Square(queries=5000), head, "black-box"),
     ]
 
 
-def _stage(attack: PGD | APGD, head: str) -> AttackStage:
-    return AttackStage(
-        f"{type(attack).__name__.lower()}-{_LOSS_NAMES[attack.loss]}-{head}", attack, head
-    )
+def _stage(attack: PGD | APGD | PixelGradient | PatchPGD, head: str) -> AttackStage:
+    name = _ATTACK_NAMES.get(type(attack).__name__, type(attack).__name__.lower())
+    return AttackStage(f"{name}-{_LOSS_NAMES[attack.loss]}-{head}", attack, head)

@@ -476,4 +476,8 @@ class Leaderboard:
 
 
 def _radius_label(norm: str) -> str:
-    return r"radius ($\ell_\infty$)" if norm == "linf" else r"radius ($\ell_2$)"
+    signs = {"linf": r"\infty", "l2": "2", "l1": "1"}
+    if norm in signs:
+        return rf"radius ($\ell_{signs[norm]}$)"
+    known = {"l0": "pixels that change", "patch": "side of the patch (pixels)"}
+    return known.get(norm, f"severity ({norm})")

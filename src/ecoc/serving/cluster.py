@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import threading
 import time
@@ -14,16 +15,21 @@ from copy import copy
 from functools import partial
 from typing import Any, Protocol
 
+import numpy as np
+
 from ecoc._checks import require
 from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError, TimeLimitError
 
-__all__ = ["ColumnHost", "DaskWorkers", "Workers"]
+__all__ = ["ColumnHost", "DaskWorkers", "Workers", "dask_setup"]
 
 _LOG = logging.getLogger("ecoc.serving")
 
 _WORKER_SECONDS = 60.0
 """How long the first worker is waited for."""
+
+_REVIVAL_SECONDS = 20.0
+"""When to look after lost processes of this machine: Dask gives them up after 15 s."""
 
 
 class ColumnHost:
@@ -54,6 +60,7 @@ class ColumnHost:
         self.classifier.nan_scores = "erase"
         self.classifier.n_jobs = None
         self.classifier.verbose = 0
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="ecoc-columns")
 
     def hold(self, learners: Mapping[int, Any]) -> None:
         """Take the learners of some columns."""
@@ -65,12 +72,25 @@ class ColumnHost:
         for column in columns:
             self.classifier.estimators_[column] = None
 
+    async def answer(self, X: Any, columns: Sequence[int], seconds: float) -> Floats | None:  # noqa: N803
+        """The scores of some of the columns, or None if others kept it busy for so long.
+
+        A worker that is asked more than it can do would else be busy with what nobody waits
+        for any more, and late with all the rest.
+        """
+        came = time.monotonic()
+
+        def work() -> Floats | None:
+            return self.scores(X, columns) if time.monotonic() - came <= seconds else None
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
     def scores(self, X: Any, columns: Sequence[int]) -> Floats:  # noqa: N803
         """The scores of some of the columns."""
         asked = set(columns)
         others = [c for c in range(len(self.classifier.estimators_)) if c not in asked]
         scores: Floats = self.classifier.column_scores(X, missing_columns=others)
-        return scores[:, list(columns)]
+        return scores[:, columns]
 
 
 class Workers(Protocol):
@@ -85,11 +105,20 @@ class Workers(Protocol):
     def drop(self, worker: str, columns: Sequence[int]) -> None:
         """Let a worker forget columns."""
 
-    def ask(self, worker: str, X: Any, columns: Sequence[int]) -> Future[Floats]:  # noqa: N803
-        """The scores of columns that a worker holds; cancelled if it leaves."""
+    def ask(
+        self,
+        worker: str,
+        X: Any,  # noqa: N803
+        columns: Sequence[int],
+        seconds: float,
+    ) -> Future[Floats | None]:
+        """The scores of columns that a worker holds; cancelled if it leaves.
 
-    def later(self, work: Callable[[], None]) -> None:
-        """Do something aside, one thing after the other."""
+        None comes instead from a worker that had no time for it within so many seconds.
+        """
+
+    def later(self, work: Callable[[], None], seconds: float = 0.0) -> None:
+        """Do something aside, after a while, one thing after the other."""
 
     def clock(self) -> float:
         """Seconds since some moment."""
@@ -130,12 +159,12 @@ class DaskWorkers:
     ) -> None:
         distributed = self._distributed = require("distributed", extra="dask")
         self._template = ColumnHost(classifier).classifier
-        self._changed = changed
+        self._changed, self._n_workers = changed, n_workers
         self._lock = threading.Lock()
         self._actors: dict[str, tuple[Any, Any]] = {}
         self._calls: dict[str, set[Future[Any]]] = defaultdict(set)
         self._aside = ThreadPoolExecutor(1, thread_name_prefix="ecoc-serving")
-        self._cluster = None
+        self._cluster, self._closed = None, False
         if client is None:
             client = self._cluster = distributed.LocalCluster(
                 n_workers=n_workers,
@@ -143,6 +172,7 @@ class DaskWorkers:
                 host="127.0.0.1",
                 # Its pages are for whoever looks for them, on this machine alone.
                 dashboard_address="127.0.0.1:0",
+                preload=[__name__],
             )
         self._client = _own_client(distributed, client)
         try:
@@ -161,7 +191,7 @@ class DaskWorkers:
 
     def hold(self, worker: str, learners: Mapping[int, Any]) -> Future[None]:
         """Give a worker the learners of columns; cancelled if it leaves."""
-        if worker not in self._actors:
+        if worker not in self._actors and not self._closed:
             future = self._client.submit(
                 ColumnHost, self._template, actor=True, workers=[worker], pure=False
             )
@@ -176,12 +206,26 @@ class DaskWorkers:
         with suppress(KeyError):
             self._call(worker, "drop", list(columns))
 
-    def ask(self, worker: str, X: Any, columns: Sequence[int]) -> Future[Floats]:  # noqa: N803
-        """The scores of columns that a worker holds; cancelled if it leaves."""
-        return self._call(worker, "scores", X, list(columns))
+    def ask(
+        self,
+        worker: str,
+        X: Any,  # noqa: N803
+        columns: Sequence[int],
+        seconds: float,
+    ) -> Future[Floats | None]:
+        """The scores of columns that a worker holds; cancelled if it leaves.
 
-    def later(self, work: Callable[[], None]) -> None:
-        """Do something in a thread of its own, one thing after the other."""
+        None comes instead from a worker that had no time for it within so many seconds.
+        """
+        # Of a list every number would travel as a message of its own.
+        return self._call(worker, "answer", X, np.array(columns), seconds)
+
+    def later(self, work: Callable[[], None], seconds: float = 0.0) -> None:
+        """Do something in a thread of its own, after a while, one thing after the other."""
+        if seconds:
+            loop = self._client.loop
+            loop.add_callback(loop.call_later, seconds, self.later, work)
+            return
         with suppress(RuntimeError):  # closed meanwhile
             self._aside.submit(_logged, work)
 
@@ -195,6 +239,9 @@ class DaskWorkers:
 
     def close(self) -> None:
         """Let the workers forget the columns, and end a cluster that was begun here."""
+        if self._closed:
+            return
+        self._closed = True
         self._client.unsubscribe_topic("all")
         with self._lock:
             actors, self._actors = self._actors, {}
@@ -237,6 +284,20 @@ class DaskWorkers:
                 call.cancel()
             # It may be back, with nothing in its hands, before anybody has looked.
             self.later(partial(self._changed, worker))
+            if self._cluster is not None and not self._closed:
+                # A process that is slow to come back is given up for good, unless it is asked for.
+                self.later(partial(self._cluster.scale, self._n_workers), _REVIVAL_SECONDS)
+
+
+def dask_setup(worker: Any) -> None:
+    """Make a process ready to hold columns; Dask calls this where it preloads this module.
+
+    What it is made of is loaded by now, before it joins the cluster. It stays as long as the
+    process, so the garbage collector need not go through it, for 0.1 s, in the middle of a batch.
+    """
+    del worker
+    gc.collect()
+    gc.freeze()
 
 
 def _logged(work: Callable[[], None]) -> None:

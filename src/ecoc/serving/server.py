@@ -21,7 +21,6 @@ from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError, TimeLimitError, UnsupportedError
 from ecoc.multiclass import ColumnError, ECOCClassifier
 from ecoc.multiclass.data import check_features, n_samples, with_label
-from ecoc.multiclass.decoders import hamming_margin
 from ecoc.multiclass.decoders.base import erasures
 from ecoc.multiclass.decoders.distances import certain_margin
 from ecoc.multiclass.diagnostics.columns import unwrapped
@@ -39,6 +38,9 @@ _MOST_LATE = 32
 
 _PLACING_SECONDS = 30.0
 """How long a worker may take to receive its columns."""
+
+_RETRY_SECONDS = 30.0
+"""When columns are offered again to workers that did not take them."""
 
 _QUICK_SECONDS = 0.02
 """How long columns may be on their way that do not hold up the batches."""
@@ -188,6 +190,7 @@ class ColumnServer:
         self._watch = WorkerWatch(self._matrix)
         self._apart: dict[bytes, bool] = {}
         self._refusal: BaseException | None = None
+        self._closed = False
         self._workers: Workers = self._connect(client, n_workers)
         self._settle()
         if not self._held:
@@ -234,6 +237,8 @@ class ColumnServer:
             If no column has answered at all.
         ColumnError
             If all workers that answered could not cope with the samples.
+        UnsupportedError
+            If the server is closed.
         """
         if deadline is not None:
             deadline = check_number("deadline", deadline, minimum=0)
@@ -247,7 +252,9 @@ class ColumnServer:
         with self._lock:
             self._active.add(gathering)
         try:
-            self._ask(gathering, features, range(self._matrix.shape[1]))
+            # A worker that begins with it after half of the time may as well not begin.
+            half = (soft + patience - began) / 2
+            self._ask(gathering, features, range(self._matrix.shape[1]), half)
             while True:
                 self._collect(gathering, features, soft, soft + patience, min_margin)
                 if not self._found_liars(gathering):
@@ -272,13 +279,13 @@ class ColumnServer:
                 seen = gathering.version
                 complete, idle = not gathering.missing.any(), not gathering.expected
             now = self._workers.clock()
-            if complete or now >= hard:
+            if complete or now >= hard or self._closed:
                 return
             if idle or now >= soft:
                 if soft < math.inf and self._enough(gathering, min_margin):
                     return
                 gathering.waits = True
-                asked = self._ask(gathering, X, np.flatnonzero(gathering.missing))
+                asked = self._ask(gathering, X, np.flatnonzero(gathering.missing), hard - now)
                 limit = hard
                 if not asked and gathering.errors and not gathering.expected:
                     # Whoever was asked again said the same; there is nobody else.
@@ -327,9 +334,8 @@ class ColumnServer:
         rows = self._rows(scores, gathering.missing)
         margins = certain_margin(scores, self._matrix, rows)
         labels = self._classifier.classes_[rows]
-        limit = self._classifier.reject_below
-        if limit is not None:
-            rejected = hamming_margin(scores, self._matrix, rows) < limit
+        if self._classifier.rejects:
+            rejected = self._classifier.rejected(scores, rows)
             labels = with_label(labels, rejected, self._classifier.reject_label)
         below = np.zeros(len(rows), dtype=bool) if min_margin is None else margins < min_margin
         missing = tuple(np.flatnonzero(gathering.missing).tolist())
@@ -347,6 +353,8 @@ class ColumnServer:
 
     def _nothing(self, gathering: _Gathering, began: float) -> Exception:
         """What to raise where no column has answered."""
+        if self._closed:
+            return UnsupportedError("The server is closed; begin another one.")
         if gathering.errors:
             error = gathering.errors[0]
             return ColumnError(f"All workers failed; the first said: {error}")
@@ -365,8 +373,11 @@ class ColumnServer:
 
     # ------------------------------------------------------------ the workers
 
-    def _ask(self, gathering: _Gathering, X: Any, columns: Iterable[int]) -> int:
-        """Send the batch to whoever holds one of the columns and was not asked for it."""
+    def _ask(self, gathering: _Gathering, X: Any, columns: Iterable[int], seconds: float) -> int:
+        """Send the batch to whoever holds one of the columns and was not asked for it.
+
+        A worker that cannot begin with it within so many seconds leaves it.
+        """
         wanted = {int(column) for column in columns}
         with self._lock:
             asked = {
@@ -378,7 +389,7 @@ class ColumnServer:
         for worker, some in asked.items():
             gathering.expect(worker, some)
         for worker, some in asked.items():
-            future = self._workers.ask(worker, X, some)
+            future = self._workers.ask(worker, X, some, seconds)
             future.add_done_callback(partial(self._answered, gathering, worker, some))
         return len(asked)
 
@@ -387,7 +398,7 @@ class ColumnServer:
         gathering: _Gathering,
         worker: str,
         columns: Sequence[int],
-        future: Future[Floats],
+        future: Future[Floats | None],
     ) -> None:
         """Take an answer, or what came instead; in the thread of the cluster's client."""
         scores, error = None, None
@@ -398,8 +409,12 @@ class ColumnServer:
             outcome, error = "lost_answers", None
         elif error is not None:
             outcome = "failed_answers"
+        elif (answer := future.result()) is None:
+            # It had no time for the question, and may be asked once more.
+            outcome = "late_answers"
+            gathering.retract(worker, columns)
         else:
-            scores = gathering.checked(future.result(), columns)
+            scores = gathering.checked(answer, columns)
             outcome = "failed_answers" if scores is None else ""
         with self._lock:
             if worker in self._distrusted:
@@ -408,10 +423,14 @@ class ColumnServer:
         with self._lock:
             if not in_time:
                 self._late[worker] -= 1
+                able = self._late[worker] == _MOST_LATE - 1
                 self._late += Counter()  # those that owe nothing are forgotten
                 outcome = outcome or "late_answers"
             if outcome:
                 self._counts[outcome] += 1
+            waiting = list(self._active) if not in_time and able else []
+        for other in waiting:
+            other.wake()  # there is one more to ask
 
     def _finish(self, gathering: _Gathering) -> None:
         """Wait for nothing more; answers that are still to come are dropped."""
@@ -454,7 +473,7 @@ class ColumnServer:
     def _settle(self, left: str | None = None) -> None:
         """Place the columns on the workers that there are now, after one of them has left."""
         unable: set[str] = set()
-        while True:
+        while not self._closed:
             names = self._workers.names()
             with self._lock:
                 for worker in set(self._held) - (set(names) - {left}):
@@ -471,7 +490,11 @@ class ColumnServer:
                 break
             # What they did not take is for the others.
             unable |= failed
+        if self._closed:
+            return
         self._drop_surplus(target)
+        if unable.intersection(names):
+            self._workers.later(self._settle, _RETRY_SECONDS)
 
     def _place(self, new: dict[str, list[int]]) -> set[str]:
         """Give columns to workers; returns the workers that did not take them.
@@ -546,7 +569,15 @@ class ColumnServer:
             )
 
     def close(self) -> None:
-        """Let go of the workers; a cluster that was begun here ends."""
+        """Let go of the workers; a cluster that was begun here ends.
+
+        Batches under way are answered with the columns that have answered.
+        """
+        self._closed = True
+        with self._lock:
+            waiting = list(self._active)
+        for gathering in waiting:
+            gathering.wake()
         self._workers.close()
 
     def __enter__(self) -> ColumnServer:
@@ -571,6 +602,7 @@ class _Gathering:
         self.waits = waits  # for columns that nobody holds as well
         self.version = 0
         self._tried: dict[str, set[int]] = {}
+        self._retracted: set[str] = set()
         self._closed = False
 
     def answers(self) -> Floats:
@@ -587,6 +619,13 @@ class _Gathering:
         with self.condition:
             self.expected[worker] += 1
             self._tried.setdefault(worker, set()).update(columns)
+
+    def retract(self, worker: str, columns: Sequence[int]) -> None:
+        """Have not asked a worker for columns, the first time that it had no time for them."""
+        with self.condition:
+            if worker not in self._retracted:
+                self._retracted.add(worker)
+                self._tried[worker].difference_update(columns)
 
     def checked(self, answer: object, columns: Sequence[int]) -> Floats | None:
         """An answer as scores, or None if it is no answer; what is not finite is an erasure."""
@@ -624,7 +663,9 @@ class _Gathering:
                         self.sources[column] = worker
                         self.missing[column] = False
             self.version += 1
-            self.condition.notify_all()
+            # Whoever waits has nothing to decide before the last answer, or the deadline.
+            if self.waits or not self.expected or not self.missing.any():
+                self.condition.notify_all()
         return True
 
     def forget(self, worker: str) -> None:

@@ -1,4 +1,4 @@
-"""Attacks with one interface: with gradients, from scores, and from predicted classes alone."""
+"""Attacks with one interface: with gradients, from scores, from classes alone, on pixels."""
 
 from ecoc.robustness.attacks.base import ATTACK_LOSSES, Attack, AttackError, AttackResult
 from ecoc.robustness.attacks.black_box import (
@@ -10,6 +10,7 @@ from ecoc.robustness.attacks.black_box import (
     Square,
 )
 from ecoc.robustness.attacks.gradient import APGD, FGSM, PGD, EveryTarget
+from ecoc.robustness.attacks.pixels import PatchPGD, PixelGradient, PixelSearch
 
 __all__ = [
     "APGD",
@@ -25,5 +26,8 @@ __all__ = [
     "Neighbours",
     "Noise",
     "ParticleSwarm",
+    "PatchPGD",
+    "PixelGradient",
+    "PixelSearch",
     "Square",
 ]

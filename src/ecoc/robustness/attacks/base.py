@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy.typing as npt
 import torch
@@ -13,9 +13,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from ecoc._checks import RandomState, check_choice, check_int, check_seed
-from ecoc.errors import EcocError, InvalidInputError
+from ecoc.errors import EcocError, InvalidInputError, UnsupportedError
 from ecoc.robustness.models import View, as_view
-from ecoc.robustness.threat import Ball, Box, Norm
+from ecoc.robustness.threat import Ball, Box, Norm, check_norm
 
 __all__ = [
     "ATTACK_LOSSES",
@@ -269,6 +269,17 @@ class Search:
 class Attack(ABC):
     """Base class of attacks: frozen dataclasses that are called with a model and samples."""
 
+    norms: ClassVar[tuple[Norm, ...]] = ("linf", "l2")
+    """The threats that it can be used for."""
+
+    def check_norm(self, norm: Norm) -> None:
+        """Refuse a threat that the attack is not fit for."""
+        if check_norm(norm) not in self.norms:
+            raise UnsupportedError(
+                f"{type(self).__name__} is no attack for norm={norm!r}, but for "
+                f"{', '.join(self.norms)}."
+            )
+
     @abstractmethod
     def _run(self, search: Search) -> None:
         """Search for points; whatever is looked at is noted by `search`."""
@@ -300,8 +311,9 @@ class Attack(ABC):
             Their classes, as places in the model's scores.
         epsilon : float
             The radius.
-        norm : {"linf", "l2"}, default="linf"
-            How a change is measured.
+        norm : str, default="linf"
+            How a change is measured, one of :data:`ecoc.robustness.NORMS` that the attack is
+            fit for.
         box : pair of float, default=(0.0, 1.0)
             The least and the largest value of a feature; None for no limits.
         targets : array or tensor of int of shape (n_samples,), optional
@@ -319,6 +331,7 @@ class Attack(ABC):
             The worst point found for each sample. Samples that succeed as they are are not
             touched.
         """
+        self.check_norm(norm)
         view = as_view(model)
         samples = as_samples(x, model)
         labels = _as_classes("y", y, samples)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from ecoc._checks import check_choice, check_int, check_number
 from ecoc.robustness.attacks.base import ATTACK_LOSSES, Attack, Search
-from ecoc.robustness.threat import Ball, check_box, unit
+from ecoc.robustness.threat import NORMS, Ball, Norm, check_box, image_shape, unit
 
 __all__ = ["SPSA", "HopSkipJump", "Neighbours", "Noise", "ParticleSwarm", "Square"]
 
@@ -47,6 +48,7 @@ class HopSkipJump(Attack):
     steps: int = 20
     samples: int = 50
     starts: int = 20
+    norms: ClassVar[tuple[Norm, ...]] = ("linf", "l2", "l1")
 
     def __post_init__(self) -> None:
         for name in ("steps", "samples", "starts"):
@@ -111,7 +113,9 @@ class HopSkipJump(Attack):
             balance += side
         # The mean answer is no news, unless all answers are the same.
         mean = torch.where(balance.abs() == count, 0.0, balance / count)
-        return unit(agreeing - _each(mean, points) * moved, ball.norm)
+        return unit(
+            agreeing - _each(mean, points) * moved, ball.norm if ball.norm == "linf" else "l2"
+        )
 
 
 def _to_boundary(search: Search, rows: Tensor, points: Tensor) -> Tensor:
@@ -206,7 +210,7 @@ class Square(Attack):
         rows = search.standing
         generator = search.generator
         ball = search.ball.take(rows)
-        image = _image_shape(ball.centre)
+        image = image_shape(ball.centre)
         points = _first(ball, image, generator)
         values = search.look(rows, points, self.loss)
         for query in range(1, self.queries):
@@ -225,14 +229,6 @@ class Square(Attack):
             better = seen > values
             values = torch.where(better, seen, values)
             points[better] = candidates[better]
-
-
-def _image_shape(samples: Tensor) -> tuple[int, int, int]:
-    """Channels, height and width."""
-    shape = samples.shape[1:]
-    if len(shape) == 3:
-        return shape[0], shape[1], shape[2]
-    return (1, shape[0], shape[1]) if len(shape) == 2 else (1, 1, samples[0].numel())
 
 
 def _window(share: float, image: tuple[int, int, int], least: int = 1) -> tuple[int, int]:
@@ -347,6 +343,7 @@ class Noise(Attack):
     """
 
     samples: int = 20
+    norms: ClassVar[tuple[Norm, ...]] = NORMS
 
     def __post_init__(self) -> None:
         check_int("samples", self.samples, minimum=1)
@@ -386,6 +383,7 @@ class Neighbours(Attack):
     points: Tensor
     classes: Tensor
     n_tries: int = 5
+    norms: ClassVar[tuple[Norm, ...]] = ("linf", "l2", "l1", "l0", "patch")
 
     def __post_init__(self) -> None:
         check_int("n_tries", self.n_tries, minimum=1)

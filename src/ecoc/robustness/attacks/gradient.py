@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -12,13 +13,28 @@ from torch import Tensor
 from ecoc._checks import check_choice, check_int, check_number
 from ecoc.errors import InvalidInputError
 from ecoc.robustness.attacks.base import ATTACK_LOSSES, Attack, Search
-from ecoc.robustness.threat import Ball, unit
+from ecoc.robustness.threat import NORMS, Ball, Norm, check_box, unit
 
 __all__ = ["APGD", "FGSM", "PGD", "EveryTarget"]
 
 _MOMENTUM = 0.75
 _SUCCESSES = 0.75
 """A step is kept while this share of steps raises the loss."""
+
+_FIRST_SHARE = 0.2
+"""The share of features that the first steps of l_1 change."""
+
+_SPARSER = 1.5
+"""By how much fewer features change after a checkpoint, and by how much shorter steps get."""
+
+_STILL_SPARSER = 0.95
+"""Steps are long again if changes have become sparser by this factor."""
+
+_SHORTEST = 10
+"""No step of l_1 is shorter than the radius divided by this."""
+
+_EVERY = 0.04
+"""The share of steps between checkpoints of l_1."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +142,9 @@ class APGD(Attack):
     """Auto-PGD (Croce & Hein 2020): no step size to choose.
 
     Steps start at two radii and are halved, going back to the best point, where too few
-    steps raised the loss since the last checkpoint.
+    steps raised the loss since the last checkpoint. For l_1 a step changes only the features
+    of the largest gradients that the box lets change, fewer of them as the run goes on
+    (Croce & Hein 2021).
 
     Parameters
     ----------
@@ -153,6 +171,7 @@ class APGD(Attack):
     restarts: int = 1
     loss: str = "margin"
     random_start: bool = True
+    norms: ClassVar[tuple[Norm, ...]] = ("linf", "l2", "l1")
 
     def __post_init__(self) -> None:
         check_int("steps", self.steps, minimum=1)
@@ -160,8 +179,9 @@ class APGD(Attack):
         check_choice("loss", self.loss, ATTACK_LOSSES)
 
     def _run(self, search: Search) -> None:
+        climb = self._climb_sparsely if search.ball.norm == "l1" else self._climb
         for rows, points in _starts(search, self.restarts, self.random_start):
-            self._climb(search, rows, points)
+            climb(search, rows, points)
 
     def _climb(self, search: Search, rows: Tensor, points: Tensor) -> None:
         value, gradient = search.gradient(rows, points, self.loss)
@@ -181,6 +201,47 @@ class APGD(Attack):
             if step in checkpoints:
                 state.check(step - last)
                 last = step
+
+    def _climb_sparsely(self, search: Search, rows: Tensor, points: Tensor) -> None:
+        value, gradient = search.gradient(rows, points, self.loss)
+        size, epsilon = points[0].numel(), search.ball.epsilon
+        state = _start(rows, points, value, gradient, epsilon / 2)
+        count = torch.full_like(value, max(_FIRST_SHARE * size, 1.0))
+        before = torch.full_like(value, float(size))
+        every = max(round(_EVERY * self.steps), 1)
+        for step in range(1, self.steps + 1):
+            keep = ~search.broken[state.rows]
+            state, count, before = state.take(keep), count[keep], before[keep]
+            if not len(state.rows):
+                return
+            ball = search.ball.take(state.rows)
+            direction = _steepest(ball, state.points, state.gradient, count)
+            state.points = ball.project(state.points + state._each(state.step) * direction)
+            if step == self.steps:
+                search.look(state.rows, state.points)
+                return
+            state.judge(*search.gradient(state.rows, state.points, self.loss))
+            if step % every == 0:
+                changed = (state.best != ball.centre).flatten(1).sum(1).to(count)
+                sparser = changed < _STILL_SPARSER * before
+                count, before = (changed / _SPARSER).clamp(min=1), changed
+                shorter = (state.step / _SPARSER).clamp(min=epsilon / _SHORTEST)
+                state.step = torch.where(sparser, epsilon, shorter)
+                back = state._each(sparser)
+                state.points = torch.where(back, state.best, state.points)
+                state.gradient = torch.where(back, state.best_gradient, state.gradient)
+
+
+def _steepest(ball: Ball, points: Tensor, gradient: Tensor, count: Tensor) -> Tensor:
+    """A step of length one in l_1 along the largest gradients of features that can follow."""
+    low, high = check_box(ball.box)
+    blocked = ((points <= low) & (gradient < 0)) | ((points >= high) & (gradient > 0))
+    free = torch.where(blocked, 0.0, gradient).flatten(1)
+    ranked = free.abs().sort(dim=1, descending=True).values
+    last = count.long().clamp(1, free.shape[1])[:, None] - 1
+    chosen = torch.where(free.abs() >= ranked.gather(1, last), free.sign(), 0.0)
+    chosen = chosen / chosen.abs().sum(1, keepdim=True).clamp(min=1)
+    return chosen.reshape(points.shape)
 
 
 def _starts(search: Search, restarts: int, random_start: bool) -> Iterator[tuple[Tensor, Tensor]]:
@@ -275,6 +336,7 @@ class EveryTarget(Attack):
 
     attack: Attack = field(default_factory=lambda: APGD(steps=20))
     n_targets: int | None = None
+    norms: ClassVar[tuple[Norm, ...]] = NORMS
 
     def __post_init__(self) -> None:
         if self.n_targets is not None:
@@ -283,6 +345,7 @@ class EveryTarget(Attack):
     def _run(self, search: Search) -> None:
         if search.targets is not None:
             raise InvalidInputError("EveryTarget chooses its targets itself; leave targets out.")
+        self.attack.check_norm(search.ball.norm)
         with torch.no_grad():
             scores, _ = search.view(search.ball.centre)
         order = scores.scatter(1, search.labels[:, None], -torch.inf).argsort(1, descending=True)

@@ -21,7 +21,7 @@ from ecoc._checks import (
 )
 from ecoc._typing import Bools, Floats
 from ecoc.errors import InvalidInputError, UnsupportedError
-from ecoc.multiclass.decoders import hamming_margin, make_decoder
+from ecoc.multiclass.decoders import make_decoder
 from ecoc.nn.networks.intervals import supports_intervals
 from ecoc.robustness.certificates.bounds import (
     BoundsMaker,
@@ -214,11 +214,9 @@ def certify(
 
 def _rejected(task: CertificationTask, rows: npt.NDArray[np.intp]) -> Bools:
     """Which samples the model rejects as they are; the smoothed classifier always decides."""
-    least, matrix = task.model.reject_below, task.model.matrix
-    if least is None or matrix is None or task.method == "smoothing":
+    if task.model.rejected is None or task.method == "smoothing":
         return np.zeros(len(rows), dtype=bool)
-    rejected: Bools = hamming_margin(task.model.column_scores(task.points), matrix, rows) < least
-    return rejected
+    return task.model.rejected(np.asarray(task.model.column_scores(task.points)), rows)
 
 
 def certified_radii(
@@ -314,7 +312,7 @@ def _guarantee(task: CertificationTask, smoothing: Smoothing) -> str:
             f"{task.matrix.shape[1]} {unit}; it is no guarantee about the {unit} without noise."
         )
     rejection = ""
-    if task.model.reject_below is not None:
+    if task.model.rejected is not None:
         rejection = (
             "The model may still reject it: its answer is the certified class or the rejection, "
             "never another class. "
