@@ -95,3 +95,23 @@ def test_few_classes_have_one_pair_together_in_each_column():
 def test_bad_sizes_are_refused(arguments):
     with pytest.raises(InvalidInputError):
         construct_symbols(*arguments)
+
+
+def test_codes_that_are_known_are_parts_of_others():
+    """Where the parts are known a code beside another needs no search."""
+    first = construct_symbols(17, 7, 6, random_state=0)
+    second = construct_symbols(17, 8, 6, random_state=1)
+    parts = {(17, 7): first.matrix, (17, 8): second.matrix}
+    asked = []
+
+    def known(n_classes, n_columns):
+        asked.append((n_classes, n_columns))
+        return parts.get((n_classes, n_columns))
+
+    distance = first.distance + second.distance
+    code = construct_symbols(
+        17, 15, 6, target_distance=distance, random_state=0, work_limit=0, known=known
+    )
+    assert code.distance >= distance
+    assert {(17, 7), (17, 8)} <= set(asked)
+    assert code.method == "known code beside known code"

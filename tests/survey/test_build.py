@@ -72,3 +72,19 @@ def test_open_cells_are_designed(tmp_path):
             assert cell.codebook.min_row_distance == cell.distance
     again = build_atlas(tmp_path, n_symbols=[2, 3], classes=(5, 5), design=True)
     assert again.n_better == 0
+
+
+def test_open_cells_of_several_symbols_are_improved(tmp_path):
+    build_atlas(tmp_path, n_symbols=[4], classes=(12, 14))
+    path = tmp_path / "cells-4.npy"
+    table = np.load(path)
+    proved = int((table["distance"] == table["bound"]).sum())
+    # As if the survey had found less.
+    lost = (table["n_columns"] > 9) & (table["n_columns"] < 14)
+    table["distance"][lost] -= 1
+    np.save(path, table)
+    outcome = build_atlas(tmp_path, n_symbols=[4], classes=(12, 14), improve=True, effort=0.2)
+    assert outcome.is_complete
+    assert outcome.n_proved >= proved - 1
+    for cell in list(Atlas(tmp_path).cells(4))[::5]:
+        assert cell.codebook.min_row_distance >= cell.distance

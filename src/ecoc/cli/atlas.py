@@ -126,9 +126,16 @@ def _range(ctx: click.Context, parameter: click.Parameter, value: str) -> tuple[
     metavar="A..B",
     help="Numbers of classes.",
 )
-@click.option("--improve", is_flag=True, help="Work again on lengths with an open distance.")
+@click.option("--improve", is_flag=True, help="Work again where distances are open.")
 @click.option(
     "--design", is_flag=True, help="Design codebooks for cells that are missing or open; slow."
+)
+@click.option(
+    "--effort",
+    type=click.FloatRange(min=0),
+    default=1.0,
+    show_default=True,
+    help="How much work --improve does for each code of several symbols.",
 )
 @click.option(
     "--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes at a time."
@@ -140,6 +147,7 @@ def build(
     classes: tuple[int, int],
     improve: bool,
     design: bool,
+    effort: float,
     jobs: int,
     as_json: bool,
 ) -> None:
@@ -159,6 +167,7 @@ def build(
             classes=classes,
             improve=improve,
             design=design,
+            effort=effort,
             n_jobs=jobs,
             progress=progress,
         )

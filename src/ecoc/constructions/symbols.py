@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from math import comb, gcd
@@ -111,6 +111,7 @@ def construct_symbols(
     random_state: RandomState = None,
     work_limit: float | None = None,
     time_limit: float | None = None,
+    known: Callable[[int, int], Ints | None] | None = None,
 ) -> SymbolCode | None:
     """The best code of several symbols that constructions and short searches give.
 
@@ -126,6 +127,9 @@ def construct_symbols(
         How many distances of pairs of rows searches may look at.
     time_limit : float, optional
         Seconds.
+    known : callable, optional
+        Takes rows and columns and returns the best code known of this size, or None. Codes that
+        others are made of are then taken from there, and searched for only where it has none.
 
     Returns
     -------
@@ -152,7 +156,7 @@ def construct_symbols(
     top = best_symbol_bound(problem).value
     if target_distance is not None:
         top = check_int("target_distance", target_distance, minimum=1)
-    workshop = _Workshop(q, check_random_state(random_state), Budget())
+    workshop = _Workshop(q, check_random_state(random_state), Budget(), known)
     best: SymbolCode | None = None
     # Before all else: it costs little, and with many rows annealing gets nowhere in that time.
     linear = linear_symbols(
@@ -273,20 +277,33 @@ Made = tuple[Ints, str]
 class _Workshop:
     """Makes codes of q symbols, and remembers which it could not make."""
 
-    def __init__(self, q: int, rng: np.random.Generator, budget: Budget) -> None:
+    def __init__(
+        self,
+        q: int,
+        rng: np.random.Generator,
+        budget: Budget,
+        known: Callable[[int, int], Ints | None] | None,
+    ) -> None:
         self.q = q
         self.rng = rng
         self.budget = budget
-        self.known: dict[tuple[int, int, int], Made | None] = {}
+        self.known = known
+        self.made: dict[tuple[int, int, int], Made | None] = {}
         self.misses: dict[tuple[int, int], tuple[int, Made]] = {}
         self.rounds: dict[tuple[int, int, int], tuple[int, list[_Try]]] = {}
 
     def code(self, k: int, length: int, distance: int, *, light: bool = True) -> Made | None:
         """A code of different columns with a least distance, and how it was made."""
         key = k, length, distance
-        if key not in self.known or (not light and self.known[key] is None):
-            self.known[key] = self._make(k, length, distance, light)
-        return self.known[key]
+        if key not in self.made or (not light and self.made[key] is None):
+            # What is asked for is made in any case: what is known may have uneven columns.
+            part = self.known(k, length) if light and self.known is not None else None
+            if part is None:
+                self.made[key] = self._make(k, length, distance, light)
+            else:
+                reaches = least_distance(part) >= distance
+                self.made[key] = (part, "known code") if reaches else None
+        return self.made[key]
 
     def nearest_miss(self, k: int, length: int, distance: int) -> Made | None:
         """What a search for more left behind, if its distance is at least one less."""

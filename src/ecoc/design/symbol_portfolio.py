@@ -12,6 +12,7 @@ import numpy.typing as npt
 from ecoc._checks import counted
 from ecoc._limits import Budget
 from ecoc._typing import Ints
+from ecoc.atlas import packaged_atlas
 from ecoc.codes import Codebook, Provenance, balanced_random
 from ecoc.codes.measures import renaming_distance
 from ecoc.design.problem import DesignProblem, balance_limit, group_differences
@@ -183,6 +184,7 @@ class SymbolPortfolio(StagedRun):
                     random_state=self.seed,
                     time_limit=share,
                     work_limit=self.effort * _CONSTRUCTION_WORK,
+                    known=partial(_known_code, self.problem.n_symbols),
                 )
             if code is None:
                 said.append("none applies")
@@ -364,6 +366,14 @@ def symbol_codebook(problem: DesignProblem, distance: int, seconds: float) -> Co
         work_limit=_CONSTRUCTION_WORK / 10,
     )
     return None if code is None else _codebook(code.matrix, problem, code.method)
+
+
+def _known_code(n_symbols: int, n_classes: int, n_columns: int) -> Ints | None:
+    """The code of the atlas, if it has one of this size with even columns."""
+    cell = packaged_atlas().find(n_classes, n_columns, n_symbols)
+    if cell is None or cell.imbalance > 1:
+        return None
+    return cell.codebook.matrix.astype(np.int64)
 
 
 def _codebook(matrix: Ints, problem: DesignProblem, method: str) -> Codebook | None:

@@ -252,7 +252,9 @@ class ColumnServer:
         with self._lock:
             self._active.add(gathering)
         try:
-            self._ask(gathering, features, range(self._matrix.shape[1]), soft - began)
+            # A worker that begins with it after half of the time may as well not begin.
+            half = (soft + patience - began) / 2
+            self._ask(gathering, features, range(self._matrix.shape[1]), half)
             while True:
                 self._collect(gathering, features, soft, soft + patience, min_margin)
                 if not self._found_liars(gathering):
@@ -408,7 +410,7 @@ class ColumnServer:
         elif error is not None:
             outcome = "failed_answers"
         elif (answer := future.result()) is None:
-            # It had no time for the question, and may be asked again.
+            # It had no time for the question, and may be asked once more.
             outcome = "late_answers"
             gathering.retract(worker, columns)
         else:
@@ -600,6 +602,7 @@ class _Gathering:
         self.waits = waits  # for columns that nobody holds as well
         self.version = 0
         self._tried: dict[str, set[int]] = {}
+        self._retracted: set[str] = set()
         self._closed = False
 
     def answers(self) -> Floats:
@@ -618,9 +621,11 @@ class _Gathering:
             self._tried.setdefault(worker, set()).update(columns)
 
     def retract(self, worker: str, columns: Sequence[int]) -> None:
-        """Have not asked a worker for columns."""
+        """Have not asked a worker for columns, the first time that it had no time for them."""
         with self.condition:
-            self._tried[worker].difference_update(columns)
+            if worker not in self._retracted:
+                self._retracted.add(worker)
+                self._tried[worker].difference_update(columns)
 
     def checked(self, answer: object, columns: Sequence[int]) -> Floats | None:
         """An answer as scores, or None if it is no answer; what is not finite is an erasure."""

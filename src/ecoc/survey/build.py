@@ -14,11 +14,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ecoc._checks import check_int
+from ecoc._checks import check_int, check_number
 from ecoc._files import PathLike, write_atomically
+from ecoc._typing import Ints
 from ecoc._workers import one_thread, tethered
 from ecoc.atlas.cells import CELL_FIELDS, EPOCH, GROUNDS, Atlas, proof_key
-from ecoc.atlas.recipes import Recipe
+from ecoc.atlas.recipes import Recipe, expand_recipe
 from ecoc.bounds import (
     Bound,
     BoundProblem,
@@ -30,6 +31,7 @@ from ecoc.bounds import (
 from ecoc.bounds.problem import SymbolBoundProblem
 from ecoc.bounds.symbols import best_symbol_bound, elementary_symbol_bounds
 from ecoc.design.result import n_partitions
+from ecoc.survey.corners import KnownCodes, corner_codes
 from ecoc.survey.leaves import as_symbols, describe_words
 from ecoc.survey.lengths import CodeFigures, SurveyedCode, codes_of_lengths
 from ecoc.survey.powers import power_codes
@@ -116,6 +118,7 @@ def build_atlas(
     classes: tuple[int, int] = (3, 1 << _MOST_POWER),
     improve: bool = False,
     design: bool = False,
+    effort: float = 1.0,
     n_jobs: int = 1,
     progress: Callable[[BuildProgress], object] | None = None,
 ) -> BuildOutcome:
@@ -134,11 +137,14 @@ def build_atlas(
     classes : (int, int)
         The least and the largest number of classes to survey.
     improve : bool, default=False
-        Work again on lengths with a cell whose distance is open.
+        Work again where the distance of a cell is open: on its length, or with several symbols
+        on the cells that settle most others.
     design : bool, default=False
         Design a codebook for every cell that is missing or open, in its distance or in the
         separation of its columns, once; with several symbols also where groups are uneven.
         Seconds each.
+    effort : float, default=1
+        With several symbols, how much work `improve` does for each code; more finds others.
     n_jobs : int, default=1
         How many processes work at a time.
     progress : callable, optional
@@ -153,6 +159,7 @@ def build_atlas(
     """
     for q in n_symbols:
         check_int("n_symbols", q, minimum=2, maximum=36)
+    check_number("effort", effort, minimum=0)
     low = check_int("classes[0]", classes[0], minimum=3)
     high = check_int("classes[1]", classes[1], minimum=low)
     Path(folder).mkdir(parents=True, exist_ok=True)
@@ -161,17 +168,20 @@ def build_atlas(
         unit
         for q in n_symbols
         for unit in _units(q, low, high)
-        if drafts[q].lacks(unit, or_open=improve)
+        if drafts[q].lacks(unit, or_open=improve and q == 2)
     ]
     limit = max((unit.longest for unit in units), default=0)
     open_cells = _open_cells(drafts, low, high) if design else []
-    total = len(units) + len(open_cells)
+    corners = [drafts[q] for q in n_symbols if improve and q > 2]
+    n_levels = sum(draft.n_levels(low, high) for draft in corners)
+    total = len(units) + n_levels + len(open_cells)
     done = 0
     complete = False
     written = time.monotonic()
     try:
         for q, surveyed in itertools.chain(
             _spread(_surveyed, [(unit, limit) for unit in units], n_jobs),
+            _improved(corners, low, high, effort),
             _spread(_designed, open_cells, n_jobs),
         ):
             for code, bounds in surveyed:
@@ -203,6 +213,20 @@ _Surveyed: TypeAlias = "tuple[int, list[tuple[SurveyedCode, list[_Bounds]]]]"
 
 def _surveyed(unit: _Unit, limit: int) -> _Surveyed:
     return unit.n_symbols, survey_unit(unit, limit)
+
+
+def _improved(drafts: list[_Draft], low: int, high: int, effort: float) -> Iterator[_Surveyed]:
+    """What becomes better if open cells that settle others are worked on, in this process."""
+    for draft in drafts:
+        with one_thread():
+            for codes in corner_codes(draft.known_codes(), low, high, effort=effort):
+                yield (
+                    draft.n_symbols,
+                    [
+                        (code, [_bounds(code, figures) for figures in code.figures])
+                        for code in codes
+                    ],
+                )
 
 
 def _spread(
@@ -298,7 +322,11 @@ def survey_unit(unit: _Unit, limit: int) -> list[tuple[SurveyedCode, list[_Bound
             )
         else:
             codes = codes_of_lengths(unit.shortest, unit.longest, unit.classes, limit)
-        return [(code, [_bounds(code, figures) for figures in code.figures]) for code in codes]
+        return _bounded(codes)
+
+
+def _bounded(codes: list[SurveyedCode]) -> list[tuple[SurveyedCode, list[_Bounds]]]:
+    return [(code, [_bounds(code, figures) for figures in code.figures]) for code in codes]
 
 
 def _bounds(code: SurveyedCode, figures: CodeFigures) -> _Bounds:
@@ -377,6 +405,19 @@ class _Draft:
             for k in range(unit.low, unit.high + 1)
             if _has_cell(k, length, self.n_symbols)
         )
+
+    def known_codes(self) -> KnownCodes:
+        """The codes of several symbols, as far as they are known."""
+        cells = {key: (record["distance"], record["bound"]) for key, record in self.records.items()}
+        return KnownCodes(self.n_symbols, cells, self._matrix)
+
+    def _matrix(self, k: int, length: int) -> Ints:
+        recipe = self.codes[self.records[k, length]["code"]][1]
+        return expand_recipe(recipe, self.n_symbols, self.matrices)[:k].astype(np.int64)
+
+    def n_levels(self, low: int, high: int) -> int:
+        """How many steps it takes to work on open cells."""
+        return 1 + len(self.known_codes().levels(low, high))
 
     def is_open(self, k: int, length: int) -> bool:
         """Whether a cell is missing, or not searched yet with something left to search for."""
