@@ -25,7 +25,7 @@ from collections import Counter
 from copy import copy
 from decimal import Context, Decimal
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from math import comb, floor
 from pathlib import Path
 
@@ -737,11 +737,6 @@ def check_distance(problem, name, proof, d):
         return
     if d > problem.length:
         return  # A distance is at most the number of columns.
-    need(
-        name != "pairs",
-        "only if it holds: this proof kind (pairs) is checked by `ecoc verify` only",
-        FEASIBLE,
-    )
     if name == "inner-products":
         need(problem.rule == "two-sided", "inner products are limited by the two-sided rule only")
         check_polynomial(proof, k, problem.length, problem.low, d)
@@ -759,10 +754,130 @@ def check_distance(problem, name, proof, d):
         need(whole(proof["largest_sum"]) == total, f"largest_sum is {total}")
         need(needed > total, f"the sum of distances may be {total}, which is enough")
         return
+    if name == "pairs":
+        check_column_pairs(problem, proof["cases"], n, d)
+        return
     need(name in ("plotkin", "singleton", "hamming", "johnson", "delsarte"), "no such proof")
     if d <= n:
         need(proof["words"]["method"] == name, f"this is no {name} proof")
         need(check_words(proof["words"], n, d, n) < k, "all rows fit")
+
+
+def check_column_pairs(problem, cases, n, d):
+    """Check that n columns of no sizes give all rows distances >= d, by counting pairs of columns.
+
+    A column of size s has s classes on its smaller side; with signs such that its entries have
+    the sum k - 2s, two columns are known by their sizes and their inner product h, up to its sign
+    if a sum is 0. With so many columns of each size, let y count the ordered pairs of different
+    columns of sizes s <= t by h. A case has a multiplier for each of these equations for y, which
+    together cannot hold: all pairs are counted; the columns of size s separate pairs of rows
+    whose distances are known up to the excess over d; so are the inner products of a column with
+    the sum of all columns, each times the sum of its entries; and the squares of all distances.
+    """
+    k, most_columns = problem.k, dict(problem.columns_by_side())
+    need(k <= 12, "only up to 12 classes have their pairs of columns counted")
+    need(n <= sum(most_columns.values()), "there are not so many columns")
+    known = {tuple(case["columns"]): case["multipliers"] for case in cases}
+    apart = k - 2 * problem.low if problem.rule == "two-sided" else k - 2
+    for number, sizes in enumerate(numbers_of_columns(k, most_columns, n, comb(k, 2) * d)):
+        need(number < 200_000, "there are too many sizes of columns")
+        total = sum(count * s * (k - s) for s, count in enumerate(sizes, 1))
+        excess = total - comb(k, 2) * d
+        squares = squares_of_distances(k, d, excess)
+        if not squares:
+            continue
+        need(sizes in known, f"no case has {shown(list(sizes))} columns of each size")
+        relations = relations_of_columns(k, sizes, apart)
+        used = [s for s, count in enumerate(sizes, 1) if count]
+        limits = []
+        for s, t in combinations_with_replacement(used, 2):
+            every = sizes[s - 1] * (sizes[t - 1] - (s == t))
+            limits.append(({r: 1 for r in relations if r[:2] == (s, t)}, every, every))
+        for s in used:
+            own = sizes[s - 1] * s * (k - s) * (d - 1)
+            shared = {r: both for r, (both, _) in relations.items() if s in r[:2]}
+            limits.append((shared, own, own + sizes[s - 1] * excess))
+        for s in used:
+            if 2 * s < k:
+                sums = {r: (k - 2 * (r[0] + r[1] - s)) * r[2] for r in relations if s in r[:2]}
+                middle = sizes[s - 1] * (k - 2 * s) * (k * (n - 1) - 2 * (k - 1) * d)
+                around = 4 * sizes[s - 1] * excess
+                limits.append((sums, middle - around, middle + around))
+        twice = {r: both * (1 + (r[0] < r[1])) for r, (both, _) in relations.items()}
+        limits.append((twice, min(squares) - total, max(squares) - total))
+        multipliers = [whole(u, -(10**60), 10**60) for u in known[sizes]]
+        need(len(multipliers) == len(limits), "a case has not a multiplier for each equation")
+        forced, left = 0, Counter()
+        for u, (weights, low, high) in zip(multipliers, limits, strict=True):
+            forced += u * (low if u > 0 else high)
+            for relation, weight in weights.items():
+                left[relation] += u * weight
+        possible = sum(max(0, left[r]) * most for r, (_, most) in relations.items())
+        need(forced > possible, "the multipliers of a case do not exclude it")
+
+
+def numbers_of_columns(k, most_columns, n, needed):
+    """Produce how many of n columns have size 1, 2, ... so that they separate enough pairs."""
+    found = [((), n, 0)]
+    while found:
+        taken, left, total = found.pop()
+        size = k // 2 - len(taken)
+        if total + left * size * (k - size) < needed:
+            continue
+        if size == 0:
+            yield taken
+            continue
+        found += [
+            ((count, *taken), left - count, total + count * size * (k - size))
+            for count in range(min(left, most_columns.get(size, 0)) + 1)
+        ]
+
+
+def squares_of_distances(k, d, excess):
+    """Return limits of the sum of the squares of distances >= d with so much above d in all.
+
+    Rows with an even number of minuses have even distances, as do all others among themselves. So
+    some distances are d and an odd number, at least 1, the others d and an even number e, for
+    which e^2 >= 2 e; the squares are largest where one distance has all that is left.
+    """
+    limits = []
+    for part in range(k // 2 + 1):
+        even = comb(part, 2) + comb(k - part, 2)
+        odd = even if d % 2 else comb(k, 2) - even
+        rest = excess - odd
+        if rest >= 0 and rest % 2 == 0:
+            least = comb(k, 2) * d * d + 2 * d * excess
+            limits += [least + odd + 2 * rest, least + max(0, odd - 1) + (rest + (odd > 0)) ** 2]
+    return limits
+
+
+def relations_of_columns(k, sizes, apart):
+    """Return, by sizes s <= t and inner product, the pairs of rows that both columns separate.
+
+    Beside it stands how many ordered pairs of columns there are at most.
+    """
+    columns = {s: [c for c in range(1, 1 << k) if c.bit_count() == s] for s in range(1, k // 2 + 1)}
+    relations = {}
+    used = [s for s, count in enumerate(sizes, 1) if count]
+    for s, t in combinations_with_replacement(used, 2):
+        near, both = Counter(), {}
+        for column in columns[t]:
+            h = k - 2 * (column ^ ((1 << s) - 1)).bit_count()
+            h = abs(h) if k in (2 * s, 2 * t) else h
+            common = (column & ((1 << s) - 1)).bit_count()
+            # Both separate two rows if one has the signs of neither and the other both, or so.
+            both[h] = common * (k - s - t + common) + (s - common) * (t - common)
+            near[h] += 1
+        # A column of two equal sides stands twice in the list.
+        ways = {h: count // (1 + (2 * t == k)) for h, count in near.items()}
+        back = {h: ways[h] * len(columns[s]) // (1 + (2 * s == k)) for h in ways}
+        of_size = len(columns[t]) // (1 + (2 * t == k))
+        for h, count in ways.items():
+            if h != k and abs(h) <= apart:
+                every = sizes[s - 1] * (sizes[t - 1] - (s == t))
+                most = min(every, sizes[s - 1] * count, sizes[t - 1] * back[h] // of_size)
+                relations[s, t, h] = both[h], most
+    return relations
 
 
 def check_n_columns(problem, proof):
