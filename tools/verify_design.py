@@ -1211,34 +1211,68 @@ def check_dual(problem, proof, goal):
     need(len(prices) == len(pairs), "not every pair has a price")
     demand = sum(y * problem.weights[pair] for y, pair in zip(prices, pairs, strict=True))
     need(demand > 0, "the prices demand nothing")
-    if k > 11:  # no column is easier than 1, no pair dearer than the dearest
-        kinds = kinds_by_sides(problem, lambda a, b: max(prices) * a * b)
+    prices = dict(zip(pairs, prices, strict=True))
+    if k > 14:
+        kinds = kinds_by_priced_classes(problem, prices)
     else:
-        kinds = kinds_of_columns_by_pairs(problem, dict(zip(pairs, prices, strict=True)))
+        kinds = kinds_of_columns_by_pairs(problem, prices, price(proof["column_price"]))
     need(dearest(problem, proof, kinds) < goal * demand, "more is not excluded")
 
 
-def kinds_of_columns_by_pairs(problem, prices):
-    """Produce each column as a kind of its own: the worth of its pairs times its ease."""
-    k = problem.k
-    # For each class and each set of others, what they are worth together and how alike they are.
-    worth, alike = [], []
-    for p in range(k):
-        entries = [(prices, worth), (problem.alike, alike)]
-        for values, tables in entries:
-            table = [0]
-            for q in range(k):
-                value = 0 if p == q else values[min(p, q), max(p, q)]
-                table += [old + value for old in table]
-            tables.append(table)
-    sizes = [0]
-    for size in problem.sizes:
-        sizes += [old + size for old in sizes]
-    for plus, minus in all_columns(k, problem.support):
-        first = [p for p in range(k) if plus >> p & 1]
-        n = len(first) * minus.bit_count()
-        ease = 1 - sum(alike[p][minus] for p in first) / Fraction(n)
-        yield ease * sum(worth[p][minus] for p in first), sizes[plus | minus], 1
+def kinds_by_priced_classes(problem, prices):
+    """Produce kinds of columns by how many classes with a price are on their sides.
+
+    Every price is the highest. If all classes have prices, a column is worth how unlike its pairs
+    are, class by class of either side; else as if all pairs were as unlike as any.
+    """
+    k, top = problem.k, max(prices.values())
+    classes = sorted({p for pair, y in prices.items() if y for p in pair})
+    unit = math.lcm(*(alike.denominator for alike in problem.alike.values()))
+    unlike = {pair: int(unit * (1 - alike)) for pair, alike in problem.alike.items()}
+    if len(classes) < k:
+        unlike = dict.fromkeys(unlike, max(unlike.values()))
+    n, sizes = len(classes), sorted(problem.sizes)
+    most = [[0] * (n + 1) for _ in range(n)]  # of b others for a classes: most[b][a]
+    rows = [
+        sorted((unlike[min(p, q), max(p, q)] for q in classes if q != p), reverse=True)
+        for p in classes
+    ]
+    for b in range(1, n):
+        best = sorted((sum(row[:b]) for row in rows), reverse=True)
+        for a in range(1, n + 1):
+            most[b][a] = most[b][a - 1] + best[a - 1]
+    for a in range(1, n):
+        for b in range(1, min(n, problem.support) - a + 1):
+            ways = Fraction(comb(n, a) * comb(n - a, b) * 3 ** (k - n), 2)
+            yield Fraction(top * min(most[b][a], most[a][b]), unit), sum(sizes[: a + b]), ways
+
+
+def kinds_of_columns_by_pairs(problem, prices, least):
+    """Produce the columns that are worth more than some price, each a kind of its own.
+
+    A column is worth the prices of its pairs times its ease. For each side, tables over all sets of
+    other classes hold the sums of a column, and grow class by class. A column and its negative
+    count half each.
+    """
+    k, half = problem.k, Fraction(1, 2)
+    unit = math.lcm(*(alike.denominator for alike in problem.alike.values()))
+    alike = {pair: int(unit * value) for pair, value in problem.alike.items()}
+    of = {}
+    for pair, price_ in prices.items():
+        of[pair] = of[pair[::-1]] = price_, alike[pair]
+    for minus in range(1, 1 << k):
+        side = [q for q in range(k) if minus >> q & 1]
+        table = [(0, 0, 0, sum(problem.sizes[q] for q in side))]
+        for p in range(k):
+            if not minus >> p & 1:
+                worth, like = (sum(of[p, q][i] for q in side) for i in (0, 1))
+                size = problem.sizes[p]
+                table += [(w + worth, s + like, n + 1, t + size) for w, s, n, t in table]
+        m = len(side)
+        limits = [floor(least * unit * n * m) for n in range(k)]
+        for worth, like, n, size in table:
+            if n and worth * (unit * n * m - like) > limits[n] and n + m <= problem.support:
+                yield worth * Fraction(unit * n * m - like, unit * n * m), size, half
 
 
 COVERS = {
