@@ -12,7 +12,8 @@ testing; features are standardised by the training part. SVMs (C in 1, 10, 100; 
 method and split by 3-fold cross-validation on at most 400 rows of the training part;
 the longer code and the learned decoders take what was found for the same code without them.
 Least-squares kernel columns tune themselves by leave-one-out; trees, LDA and naive Bayes are not
-tuned. Records go to a file (--out), and a run that was stopped goes on where it was.
+tuned, and LDA does without the classes that have one row for training (one or two of Ecoli and of
+Yeast). Records go to a file (--out), and a run that was stopped goes on where it was.
 
 The cost of a code is the number of rows that its columns are trained on, all columns together, as a
 share of those of one-vs-one, (k - 1) n for n rows of k classes. What a code of the data costs to
@@ -28,7 +29,7 @@ import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import numpy as np
@@ -275,6 +276,19 @@ def tuned(learner: Learner, method: Method, split: Split) -> BaseEstimator:
     return candidates[int(np.argmax(means))]
 
 
+def without_rare_classes(split: Split, least: int) -> Split:
+    """The split without the classes that have fewer rows for training than a learner needs."""
+    labels, counts = np.unique(split.y, return_counts=True)
+    kept, kept_test = (np.isin(y, labels[counts >= least]) for y in (split.y, split.y_test))
+    return replace(
+        split,
+        X=split.X[kept],
+        y=split.y[kept],
+        X_test=split.X_test[kept_test],
+        y_test=split.y_test[kept_test],
+    )
+
+
 def training_cost(codebook: Codebook, y: np.ndarray) -> float:
     """The rows that all columns are trained on, as a share of those of one-vs-one."""
     sizes = np.unique(y, return_counts=True)[1]
@@ -305,8 +319,7 @@ def measure(
 ) -> None:
     """Measure all methods with a learner on a split, or some, unless that was done."""
     learner = LEARNERS[learner_name]
-    if np.unique(split.y, return_counts=True)[1].min() < learner.smallest_class:
-        return
+    split = without_rare_classes(split, learner.smallest_class)
     choices: dict[str, BaseEstimator] = {}
     for method_name in learner.methods:
         if methods is not None and method_name not in methods:

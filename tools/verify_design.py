@@ -25,7 +25,7 @@ from collections import Counter
 from copy import copy
 from decimal import Context, Decimal
 from fractions import Fraction
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from math import comb, floor
 from pathlib import Path
 
@@ -737,11 +737,6 @@ def check_distance(problem, name, proof, d):
         return
     if d > problem.length:
         return  # A distance is at most the number of columns.
-    need(
-        name != "pairs",
-        "only if it holds: this proof kind (pairs) is checked by `ecoc verify` only",
-        FEASIBLE,
-    )
     if name == "inner-products":
         need(problem.rule == "two-sided", "inner products are limited by the two-sided rule only")
         check_polynomial(proof, k, problem.length, problem.low, d)
@@ -759,10 +754,130 @@ def check_distance(problem, name, proof, d):
         need(whole(proof["largest_sum"]) == total, f"largest_sum is {total}")
         need(needed > total, f"the sum of distances may be {total}, which is enough")
         return
+    if name == "pairs":
+        check_column_pairs(problem, proof["cases"], n, d)
+        return
     need(name in ("plotkin", "singleton", "hamming", "johnson", "delsarte"), "no such proof")
     if d <= n:
         need(proof["words"]["method"] == name, f"this is no {name} proof")
         need(check_words(proof["words"], n, d, n) < k, "all rows fit")
+
+
+def check_column_pairs(problem, cases, n, d):
+    """Check that n columns of no sizes give all rows distances >= d, by counting pairs of columns.
+
+    A column of size s has s classes on its smaller side; with signs such that its entries have
+    the sum k - 2s, two columns are known by their sizes and their inner product h, up to its sign
+    if a sum is 0. With so many columns of each size, let y count the ordered pairs of different
+    columns of sizes s <= t by h. A case has a multiplier for each of these equations for y, which
+    together cannot hold: all pairs are counted; the columns of size s separate pairs of rows
+    whose distances are known up to the excess over d; so are the inner products of a column with
+    the sum of all columns, each times the sum of its entries; and the squares of all distances.
+    """
+    k, most_columns = problem.k, dict(problem.columns_by_side())
+    need(k <= 12, "only up to 12 classes have their pairs of columns counted")
+    need(n <= sum(most_columns.values()), "there are not so many columns")
+    known = {tuple(case["columns"]): case["multipliers"] for case in cases}
+    apart = k - 2 * problem.low if problem.rule == "two-sided" else k - 2
+    for number, sizes in enumerate(numbers_of_columns(k, most_columns, n, comb(k, 2) * d)):
+        need(number < 200_000, "there are too many sizes of columns")
+        total = sum(count * s * (k - s) for s, count in enumerate(sizes, 1))
+        excess = total - comb(k, 2) * d
+        squares = squares_of_distances(k, d, excess)
+        if not squares:
+            continue
+        need(sizes in known, f"no case has {shown(list(sizes))} columns of each size")
+        relations = relations_of_columns(k, sizes, apart)
+        used = [s for s, count in enumerate(sizes, 1) if count]
+        limits = []
+        for s, t in combinations_with_replacement(used, 2):
+            every = sizes[s - 1] * (sizes[t - 1] - (s == t))
+            limits.append(({r: 1 for r in relations if r[:2] == (s, t)}, every, every))
+        for s in used:
+            own = sizes[s - 1] * s * (k - s) * (d - 1)
+            shared = {r: both for r, (both, _) in relations.items() if s in r[:2]}
+            limits.append((shared, own, own + sizes[s - 1] * excess))
+        for s in used:
+            if 2 * s < k:
+                sums = {r: (k - 2 * (r[0] + r[1] - s)) * r[2] for r in relations if s in r[:2]}
+                middle = sizes[s - 1] * (k - 2 * s) * (k * (n - 1) - 2 * (k - 1) * d)
+                around = 4 * sizes[s - 1] * excess
+                limits.append((sums, middle - around, middle + around))
+        twice = {r: both * (1 + (r[0] < r[1])) for r, (both, _) in relations.items()}
+        limits.append((twice, min(squares) - total, max(squares) - total))
+        multipliers = [whole(u, -(10**60), 10**60) for u in known[sizes]]
+        need(len(multipliers) == len(limits), "a case has not a multiplier for each equation")
+        forced, left = 0, Counter()
+        for u, (weights, low, high) in zip(multipliers, limits, strict=True):
+            forced += u * (low if u > 0 else high)
+            for relation, weight in weights.items():
+                left[relation] += u * weight
+        possible = sum(max(0, left[r]) * most for r, (_, most) in relations.items())
+        need(forced > possible, "the multipliers of a case do not exclude it")
+
+
+def numbers_of_columns(k, most_columns, n, needed):
+    """Produce how many of n columns have size 1, 2, ... so that they separate enough pairs."""
+    found = [((), n, 0)]
+    while found:
+        taken, left, total = found.pop()
+        size = k // 2 - len(taken)
+        if total + left * size * (k - size) < needed:
+            continue
+        if size == 0:
+            yield taken
+            continue
+        found += [
+            ((count, *taken), left - count, total + count * size * (k - size))
+            for count in range(min(left, most_columns.get(size, 0)) + 1)
+        ]
+
+
+def squares_of_distances(k, d, excess):
+    """Return limits of the sum of the squares of distances >= d with so much above d in all.
+
+    Rows with an even number of minuses have even distances, as do all others among themselves. So
+    some distances are d and an odd number, at least 1, the others d and an even number e, for
+    which e^2 >= 2 e; the squares are largest where one distance has all that is left.
+    """
+    limits = []
+    for part in range(k // 2 + 1):
+        even = comb(part, 2) + comb(k - part, 2)
+        odd = even if d % 2 else comb(k, 2) - even
+        rest = excess - odd
+        if rest >= 0 and rest % 2 == 0:
+            least = comb(k, 2) * d * d + 2 * d * excess
+            limits += [least + odd + 2 * rest, least + max(0, odd - 1) + (rest + (odd > 0)) ** 2]
+    return limits
+
+
+def relations_of_columns(k, sizes, apart):
+    """Return, by sizes s <= t and inner product, the pairs of rows that both columns separate.
+
+    Beside it stands how many ordered pairs of columns there are at most.
+    """
+    columns = {s: [c for c in range(1, 1 << k) if c.bit_count() == s] for s in range(1, k // 2 + 1)}
+    relations = {}
+    used = [s for s, count in enumerate(sizes, 1) if count]
+    for s, t in combinations_with_replacement(used, 2):
+        near, both = Counter(), {}
+        for column in columns[t]:
+            h = k - 2 * (column ^ ((1 << s) - 1)).bit_count()
+            h = abs(h) if k in (2 * s, 2 * t) else h
+            common = (column & ((1 << s) - 1)).bit_count()
+            # Both separate two rows if one has the signs of neither and the other both, or so.
+            both[h] = common * (k - s - t + common) + (s - common) * (t - common)
+            near[h] += 1
+        # A column of two equal sides stands twice in the list.
+        ways = {h: count // (1 + (2 * t == k)) for h, count in near.items()}
+        back = {h: ways[h] * len(columns[s]) // (1 + (2 * s == k)) for h in ways}
+        of_size = len(columns[t]) // (1 + (2 * t == k))
+        for h, count in ways.items():
+            if h != k and abs(h) <= apart:
+                every = sizes[s - 1] * (sizes[t - 1] - (s == t))
+                most = min(every, sizes[s - 1] * count, sizes[t - 1] * back[h] // of_size)
+                relations[s, t, h] = both[h], most
+    return relations
 
 
 def check_n_columns(problem, proof):
@@ -1096,34 +1211,68 @@ def check_dual(problem, proof, goal):
     need(len(prices) == len(pairs), "not every pair has a price")
     demand = sum(y * problem.weights[pair] for y, pair in zip(prices, pairs, strict=True))
     need(demand > 0, "the prices demand nothing")
-    if k > 11:  # no column is easier than 1, no pair dearer than the dearest
-        kinds = kinds_by_sides(problem, lambda a, b: max(prices) * a * b)
+    prices = dict(zip(pairs, prices, strict=True))
+    if k > 14:
+        kinds = kinds_by_priced_classes(problem, prices)
     else:
-        kinds = kinds_of_columns_by_pairs(problem, dict(zip(pairs, prices, strict=True)))
+        kinds = kinds_of_columns_by_pairs(problem, prices, price(proof["column_price"]))
     need(dearest(problem, proof, kinds) < goal * demand, "more is not excluded")
 
 
-def kinds_of_columns_by_pairs(problem, prices):
-    """Produce each column as a kind of its own: the worth of its pairs times its ease."""
-    k = problem.k
-    # For each class and each set of others, what they are worth together and how alike they are.
-    worth, alike = [], []
-    for p in range(k):
-        entries = [(prices, worth), (problem.alike, alike)]
-        for values, tables in entries:
-            table = [0]
-            for q in range(k):
-                value = 0 if p == q else values[min(p, q), max(p, q)]
-                table += [old + value for old in table]
-            tables.append(table)
-    sizes = [0]
-    for size in problem.sizes:
-        sizes += [old + size for old in sizes]
-    for plus, minus in all_columns(k, problem.support):
-        first = [p for p in range(k) if plus >> p & 1]
-        n = len(first) * minus.bit_count()
-        ease = 1 - sum(alike[p][minus] for p in first) / Fraction(n)
-        yield ease * sum(worth[p][minus] for p in first), sizes[plus | minus], 1
+def kinds_by_priced_classes(problem, prices):
+    """Produce kinds of columns by how many classes with a price are on their sides.
+
+    Every price is the highest. If all classes have prices, a column is worth how unlike its pairs
+    are, class by class of either side; else as if all pairs were as unlike as any.
+    """
+    k, top = problem.k, max(prices.values())
+    classes = sorted({p for pair, y in prices.items() if y for p in pair})
+    unit = math.lcm(*(alike.denominator for alike in problem.alike.values()))
+    unlike = {pair: int(unit * (1 - alike)) for pair, alike in problem.alike.items()}
+    if len(classes) < k:
+        unlike = dict.fromkeys(unlike, max(unlike.values()))
+    n, sizes = len(classes), sorted(problem.sizes)
+    most = [[0] * (n + 1) for _ in range(n)]  # of b others for a classes: most[b][a]
+    rows = [
+        sorted((unlike[min(p, q), max(p, q)] for q in classes if q != p), reverse=True)
+        for p in classes
+    ]
+    for b in range(1, n):
+        best = sorted((sum(row[:b]) for row in rows), reverse=True)
+        for a in range(1, n + 1):
+            most[b][a] = most[b][a - 1] + best[a - 1]
+    for a in range(1, n):
+        for b in range(1, min(n, problem.support) - a + 1):
+            ways = Fraction(comb(n, a) * comb(n - a, b) * 3 ** (k - n), 2)
+            yield Fraction(top * min(most[b][a], most[a][b]), unit), sum(sizes[: a + b]), ways
+
+
+def kinds_of_columns_by_pairs(problem, prices, least):
+    """Produce the columns that are worth more than some price, each a kind of its own.
+
+    A column is worth the prices of its pairs times its ease. For each side, tables over all sets of
+    other classes hold the sums of a column, and grow class by class. A column and its negative
+    count half each.
+    """
+    k, half = problem.k, Fraction(1, 2)
+    unit = math.lcm(*(alike.denominator for alike in problem.alike.values()))
+    alike = {pair: int(unit * value) for pair, value in problem.alike.items()}
+    of = {}
+    for pair, price_ in prices.items():
+        of[pair] = of[pair[::-1]] = price_, alike[pair]
+    for minus in range(1, 1 << k):
+        side = [q for q in range(k) if minus >> q & 1]
+        table = [(0, 0, 0, sum(problem.sizes[q] for q in side))]
+        for p in range(k):
+            if not minus >> p & 1:
+                worth, like = (sum(of[p, q][i] for q in side) for i in (0, 1))
+                size = problem.sizes[p]
+                table += [(w + worth, s + like, n + 1, t + size) for w, s, n, t in table]
+        m = len(side)
+        limits = [floor(least * unit * n * m) for n in range(k)]
+        for worth, like, n, size in table:
+            if n and worth * (unit * n * m - like) > limits[n] and n + m <= problem.support:
+                yield worth * Fraction(unit * n * m - like, unit * n * m), size, half
 
 
 COVERS = {

@@ -5,10 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
+from math import floor
 
 import numpy as np
 import pytest
 
+import ecoc.bounds.checking.ternary
+import ecoc.bounds.ternary
 from ecoc.bounds.checking.ternary import check_ternary_bound
 from ecoc.bounds.problem import TernaryBoundProblem
 from ecoc.bounds.ternary import all_ternary_bounds, best_ternary_bound, ternary_columns
@@ -95,6 +98,36 @@ def test_no_bound_is_below_the_optimum(k, support, most, goal):
             # The weighted goal is rounded down, and floating point is good enough for the rest.
             assert bound.value >= best - (1e-6 + 1e-9 if goal == "weighted" else 0), bound
             assert check_ternary_bound(problem, bound) == []
+
+
+@pytest.mark.parametrize(("k", "support", "most"), CASES)
+def test_no_bound_of_many_classes_is_below_the_optimum(k, support, most, monkeypatch):
+    # What is done where columns cannot be listed, on few classes.
+    monkeypatch.setattr(ecoc.bounds.ternary, "MAX_LISTED_CLASSES", 2)
+    monkeypatch.setattr(ecoc.bounds.checking.ternary, "_MAX_LISTED_CLASSES", 2)
+    test_no_bound_is_below_the_optimum(k, support, most, "weighted")
+
+
+def test_many_classes_are_bounded_by_those_in_demand():
+    k = 20
+    demands = tuple(tuple(Fraction(9 if max(p, q) < 3 else 1) for q in range(k)) for p in range(k))
+    problem = TernaryBoundProblem(k, 30, k, "weighted", demands=demands)
+    bound = best_ternary_bound(problem)
+    # Two of the three pairs of the first classes in each of 30 columns, over 9 each.
+    assert bound.value == Fraction(floor(Fraction(60, 27) * 10**6), 10**6)
+    assert check_ternary_bound(problem, bound) == []
+    plain = best_ternary_bound(TernaryBoundProblem(k, 30, k, "weighted"))
+    assert plain.value == Fraction(floor(Fraction(3000, 190) * 10**6), 10**6)
+
+
+def test_generated_columns_bound_as_well_as_all():
+    # Every pair demands the same: nothing is better than the average.
+    for k, support in ((6, 4), (9, 4), (10, 10)):
+        one = tuple((Fraction(1),) * k for _ in range(k))
+        problem = TernaryBoundProblem(k, 2 * k, support, "weighted", demands=one)
+        best = (support // 2) * -(-support // 2)
+        share = Fraction(2 * k * best, problem.n_pairs)
+        assert best_ternary_bound(problem).value == Fraction(floor(share * 10**6), 10**6)
 
 
 def test_the_optimum_is_often_met():

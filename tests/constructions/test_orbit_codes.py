@@ -1,6 +1,8 @@
 """The table of linear codes: every entry is what it says, counted word by word."""
 
+import importlib.util
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,6 +53,18 @@ def test_codes_without_a_matrix_say_where_they_come_from():
     assert explicit
     assert all(code.source != "search" for code in explicit)
     assert all(len(code.points) == code.length for code in explicit)
+
+
+def test_codes_that_follow_from_others_are_derived_again():
+    path = Path(__file__).parents[2] / "tools" / "find_linear_codes.py"
+    spec = importlib.util.spec_from_file_location("find_linear_codes", path)
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    tabled = {(code.n_symbols, code.points, code.distance, code.source) for code in TABLED}
+    found = {(code.n_symbols, code.points, code.distance, code.source) for code in tool.derived()}
+    assert found <= tabled
+    missing = {source for *_, source in tabled - found if source != "search"}
+    assert all("in the list of GUAVA" in source for source in missing)
 
 
 def test_both_ways_to_count_agree():

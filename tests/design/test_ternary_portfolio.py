@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ecoc.design import Design, design_codebook, read_design
+from ecoc.design import Design, design_codebook, read_design, ternary_portfolio
 from ecoc.design.ternary_problem import TernaryProblem
 from ecoc.errors import InfeasibleError, InvalidInputError, TooLargeError, UnsupportedError
 
@@ -45,9 +45,12 @@ def test_errors_are_guaranteed():
 def test_weights_move_columns_to_where_they_are_needed(tmp_path):
     weights = np.ones((6, 6))
     weights[0, 1] = weights[1, 0] = 4
-    result = design(6, 12, objective="weighted-cover", pair_weights=weights, max_support=4)
-    assert result.certificate.facts["name"] == "dual"
-    assert 0 < result.objective <= result.bound
+    wanted = {"objective": "weighted-cover", "pair_weights": weights, "max_support": 4}
+    searched = design(6, 12, method="search", effort=0.1, time_limit=0, **wanted)
+    assert searched.certificate.facts["name"] == "dual"
+    assert searched.certificate.is_checkable
+    result = design(6, 12, **wanted)
+    assert 0 < result.objective == result.bound <= searched.bound
     matrix = result.codebook.matrix
     covers = {(p, q): (matrix[p] * matrix[q] == -1).sum() for p in range(6) for q in range(p)}
     assert covers[1, 0] >= 4 * result.objective > covers[1, 0] - 4
@@ -80,13 +83,38 @@ def test_the_program_keeps_the_rules():
     assert result.objective == 2
     halves = design(4, 5, method="integer-program", objective="max-min-distance")
     assert halves.objective == design(4, 5, objective="max-min-distance").objective
+    errors = design(5, 8, method="integer-program", objective="guaranteed-errors")
+    assert errors.objective == errors.codebook.correctable_errors == errors.bound == 1
+
+
+@pytest.mark.parametrize("similarity", [None, np.full((5, 5), 0.5) - 0.3 * np.eye(5)[::-1]])
+def test_the_program_has_weights(similarity):
+    weights = np.add.outer(np.arange(1, 6), np.arange(1, 6)) / 4
+    wanted = {"objective": "weighted-cover", "pair_weights": weights, "max_support": 3}
+    result = design(5, 7, class_similarity=similarity, method="integer-program", **wanted)
+    assert result.status.name == "OPTIMAL"
+    assert result.objective >= design(5, 7, class_similarity=similarity, **wanted).objective
+    # Its own linear program bounds it, too.
+    assert result.bound <= result.problem.ternary_theory().value
+
+
+def test_the_program_looks_at_the_best_columns_first(monkeypatch):
+    monkeypatch.setattr(ternary_portfolio, "_PROGRAM_COLUMNS", (30, 80))
+    # Whatever is left of all 301 columns, prices prove that no more than 3 is possible.
+    result = design(6, 6, max_support=6, method="integer-program")
+    assert result.objective == result.bound == 3
+    assert "30 columns, of 301 of 301" in result.stages[-1].note
+    # Here they do not, and 80 of 301 columns prove nothing.
+    monkeypatch.setattr(ternary_portfolio, "_PROGRAM_WORK", 200)
+    result = design(6, 7, max_support=6, method="integer-program")
+    assert result.status.name == "FEASIBLE"
+    assert result.certificate.facts["name"] == "averaging"
+    assert any("proves nothing about the others" in note for note in result.notes)
 
 
 def test_what_the_program_does_not_do():
-    with pytest.raises(UnsupportedError, match="no objective"):
-        design(5, 9, method="integer-program", objective="guaranteed-errors")
-    with pytest.raises(TooLargeError, match="28,501 ternary columns"):
-        design(10, 20, method="integer-program")
+    with pytest.raises(TooLargeError, match="15 classes have more ternary columns"):
+        design(15, 20, method="integer-program")
     with pytest.raises(UnsupportedError, match="without zeros"):
         design(5, 9, formulation="ip3")
     with pytest.raises(InfeasibleError, match="says highs"):

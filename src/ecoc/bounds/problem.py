@@ -8,7 +8,8 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
-from math import ceil, comb, factorial
+from itertools import combinations
+from math import ceil, comb, factorial, lcm
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -506,6 +507,22 @@ class TernaryBoundProblem:
             for large in range(small, self.max_support - small + 1):
                 count = comb(k, small) * comb(k - small, large)
                 yield small, large, count // 2 if small == large else count
+
+    @property
+    def weights(self) -> set[Fraction]:
+        """The demands of pairs."""
+        if self.demands is None:
+            return {Fraction(1)}
+        return {self.demands[p][q] for p, q in combinations(range(self.n_classes), 2)}
+
+    @property
+    def parts_of_covers(self) -> int:
+        """A number of parts of 1, of which every sum of the ease of columns has a whole number."""
+        if self.similarity is None:
+            return 1
+        alike = (self.similarity[p][q] for p, q in combinations(range(self.n_classes), 2))
+        sides = (small * large for small, large, _ in self.kinds())
+        return lcm(*(entry.denominator for entry in alike)) * lcm(*sides)
 
     def cost(self, size: int) -> Fraction:
         """Return what a column costs whose classes have so many data points together."""

@@ -13,38 +13,45 @@ together.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
-from itertools import combinations
+from functools import cached_property, partial
+from itertools import accumulate, combinations
 from math import comb, floor, lcm
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ecoc._checks import counted, exact_text
 from ecoc._limits import seconds_left
-from ecoc._typing import Ints
+from ecoc._typing import Floats, Ints
 from ecoc.bounds.problem import Proof, TernaryBound, TernaryBoundProblem
 from ecoc.bounds.rows import ROW_ARGUMENTS
 from ecoc.bounds.words import Words
 
 __all__ = [
     "MAX_LISTED_CLASSES",
+    "ColumnList",
+    "PairPrices",
     "all_ternary_bounds",
     "averaging_bound_of_covers",
     "best_ternary_bound",
+    "dual_bound",
     "exact_costs",
     "exact_ease",
     "separations",
     "ternary_columns",
 ]
 
-MAX_LISTED_CLASSES = 11
-"""The most classes whose columns are all looked at: 86,526 of them."""
+MAX_LISTED_CLASSES = 14
+"""The most classes whose columns are all looked at: 2,375,101 of them."""
 
-_LISTED_SECONDS = 5e-5
-"""What a column takes in the linear program over all of them; half of 3^k exist."""
+_LISTED_SECONDS = 1e-6
+"""What a word takes in a round of the linear program over all columns, at the least."""
+
+_MOST_ROUNDS, _JOINING = 60, 400
+"""How often columns join the linear program, and how many at a time."""
 
 _MAX_PRICED_CLASSES = 40
 _MOST_SUBSETS = 200_000
@@ -65,7 +72,7 @@ def all_ternary_bounds(problem: TernaryBoundProblem) -> list[TernaryBound]:
     [('inertia', Fraction(0, 1)), ('averaging', Fraction(1, 1))]
     """
     if problem.goal == "weighted":
-        return [_dual(problem)]
+        return [dual_bound(problem, _listed_prices(problem))]
     bounds = [averaging_bound_of_covers(problem)]
     arguments = {} if problem.goal == "distance" else _ARGUMENTS
     for name, argument in arguments.items():
@@ -405,7 +412,7 @@ _REASONS = {
 }
 
 
-# ------------------------------------------------------------------------ weights
+# ------------------------------------------------------------------------ columns
 
 
 def ternary_columns(n_classes: int, max_support: int) -> npt.NDArray[np.int8]:
@@ -416,13 +423,16 @@ def ternary_columns(n_classes: int, max_support: int) -> npt.NDArray[np.int8]:
     >>> ternary_columns(3, 2).tolist()
     [[0, 1, -1], [1, -1, 0], [1, 0, -1]]
     """
-    digits = np.indices((3,) * n_classes, dtype=np.int8).reshape(n_classes, -1).T
-    columns = np.where(digits == 2, np.int8(-1), digits)
-    used = columns != 0
-    first = np.take_along_axis(columns, used.argmax(axis=1)[:, None], axis=1)[:, 0]
-    kept = (first == 1) & (columns == -1).any(axis=1) & (used.sum(axis=1) <= max_support)
-    listed: npt.NDArray[np.int8] = columns[kept]
-    return listed[np.lexsort(listed.T[::-1])]
+    entries = np.indices((3,) * n_classes, dtype=np.int8).reshape(n_classes, -1)
+    # In the order of all words, those behind the word of zeros begin with +.
+    columns = (entries[:, _n_negatives(n_classes) :] - 1).T
+    kept = (columns == -1).any(axis=1) & ((columns != 0).sum(axis=1) <= max_support)
+    return np.ascontiguousarray(columns[kept])
+
+
+def _n_negatives(n_classes: int) -> int:
+    """Return how many words come before those that begin with +: of zeros, and those with -."""
+    return int((3**n_classes + 1) // 2)
 
 
 def separations(columns: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
@@ -436,37 +446,6 @@ def separations(columns: npt.NDArray[np.int8]) -> npt.NDArray[np.bool_]:
     first, second = np.triu_indices(columns.shape[1], 1)
     apart: npt.NDArray[np.bool_] = columns[:, first] * columns[:, second] < 0
     return apart
-
-
-def _dual(problem: TernaryBoundProblem) -> TernaryBound:
-    """Bound the weighted goal by prices of pairs: a solution of the dual of its linear program."""
-    k = problem.n_classes
-    demands = [_entry(problem.demands, p, q, 1) for p, q in combinations(range(k), 2)]
-    if k > MAX_LISTED_CLASSES or seconds_left(60.0) < _LISTED_SECONDS * 3**k:
-        prices = [1] * problem.n_pairs
-        # A column sets no more pairs apart than its sides allow, and is no easier than 1.
-        kinds = _kinds(problem, lambda a, b: a * b)
-        cost_price = None
-    else:
-        columns = ternary_columns(k, problem.max_support)
-        ease = exact_ease(problem, columns)
-        costs = exact_costs(problem, columns)
-        prices, cost_price = _pair_prices(problem, columns, ease, costs, demands)
-        apart = separations(columns)
-        values = (apart.astype(np.int64) @ np.array(prices)).tolist()
-        kinds = [_ColumnKind(e * v, c, 1) for e, v, c in zip(ease, values, costs, strict=True)]
-    best = (
-        _best_prices(problem, kinds) if cost_price is None else _prices(problem, kinds, cost_price)
-    )
-    share = best.total / sum(p * d for p, d in zip(prices, demands, strict=True))
-    value = Fraction(floor(share * 10**6), 10**6)
-    return TernaryBound(
-        "dual",
-        value,
-        best.proof | {"pair_prices": prices},
-        f"at the prices of pairs, columns are worth no more than {exact_text(value)} times the "
-        "demand.",
-    )
 
 
 def exact_ease(problem: TernaryBoundProblem, columns: npt.NDArray[np.int8]) -> list[Fraction]:
@@ -496,25 +475,309 @@ def _entry(
     return Fraction(default) if matrix is None else matrix[p][q]
 
 
-def _pair_prices(
-    problem: TernaryBoundProblem,
-    columns: npt.NDArray[np.int8],
-    ease: Sequence[Fraction],
-    costs: Sequence[Fraction],
-    demands: Sequence[Fraction],
-) -> tuple[list[int], Fraction | None]:
-    """Solve the linear program over all columns; round the prices that it gives to pairs."""
+class ColumnList:
+    """All columns of a few classes, and what each is worth at prices of pairs, cost and columns.
+
+    Prices exclude columns: those of the best total leave a goal just so much to lose, and a
+    column that is worth less than its price by more than that is in no codebook that reaches
+    the goal.
+
+    Parameters
+    ----------
+    problem : TernaryBoundProblem
+        The problem, of at most `MAX_LISTED_CLASSES` classes.
+
+    Examples
+    --------
+    >>> listed = ColumnList(TernaryBoundProblem(10, 20, 10))
+    >>> [len(listed.able_to_reach(cover)) for cover in (10, 11, 12)]
+    [28501, 1716, 0]
+    """
+
+    def __init__(self, problem: TernaryBoundProblem) -> None:
+        self.problem = problem
+        k = problem.n_classes
+        sizes = np.array(problem.class_sizes or (1,) * k, dtype=np.int64)
+        apart = _sums_of_pairs(np.ones((k, k), dtype=np.int64))
+        used = _sums_of_classes(np.ones(k, dtype=np.int64))
+        self._kept = np.flatnonzero((apart > 0) & (used <= problem.max_support))
+        apart, totals = apart[self._kept], _sums_of_classes(sizes)[self._kept]
+        present, place = np.unique(totals, return_inverse=True)
+        self.costs = np.array([float(problem.cost(int(size))) for size in present])[place]
+        self.ease: Floats | float = 1.0
+        if problem.similarity is not None:
+            alike = np.array([[float(entry) for entry in row] for row in problem.similarity])
+            self.ease = 1 - self._pair_sums(alike) / apart
+        self._halves: Ints | None = None
+        if problem.goal == "distance":
+            # One half where a class is left out, two where both are used and differ.
+            equal = used[self._kept] * (used[self._kept] - 1) // 2 - apart
+            self._halves = problem.n_pairs - equal + apart
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def _pair_sums(self, matrix: npt.NDArray[np.generic]) -> Floats:
+        return np.asarray(_sums_of_pairs(matrix)[self._kept], dtype=np.float64)
+
+    def columns(self, places: npt.ArrayLike) -> npt.NDArray[np.int8]:
+        """Return the columns at some places of the list, which is in the order of words."""
+        k = self.problem.n_classes
+        words = self._kept[np.asarray(places)] + _n_negatives(k)
+        return np.stack([words // 3 ** (k - 1 - p) % 3 - 1 for p in range(k)], axis=1).astype(
+            np.int8
+        )
+
+    def worth(self, prices: npt.ArrayLike) -> Floats:
+        """Return what each column is worth at prices of pairs: their sum times its ease.
+
+        Where distances are asked for, all pairs have one price, and halves are counted.
+        """
+        if self._halves is not None:
+            return self._halves.astype(np.float64)
+        k = self.problem.n_classes
+        matrix = np.zeros((k, k))
+        matrix[np.triu_indices(k, 1)] = np.asarray(prices, dtype=np.float64)
+        return self.ease * self._pair_sums(matrix + matrix.T)
+
+    @cached_property
+    def prices(self) -> PairPrices:
+        """The prices that prove the least total: of pairs, of a column and of cost."""
+        problem = self.problem
+        if problem.goal == "weighted":
+            return _pair_prices(self)
+        plain = _best_prices(problem, _kinds(problem, _separated(problem)))
+        return PairPrices([1] * problem.n_pairs, plain)
+
+    def priced(self, prices: Sequence[int], cost_price: Fraction) -> _Prices:
+        """Return the best price of a column beside those of pairs and cost, with its total."""
+        problem = self.problem
+        gains = self.worth(prices) - float(cost_price) * self.costs
+        length = min(problem.n_columns, len(gains))
+        # Rounding may decide which columns count as dear; a few more are looked at exactly.
+        last = np.partition(gains, len(gains) - length)[len(gains) - length]
+        dear = np.flatnonzero(gains > last - 1e-9 * max(1.0, float(gains.max())))
+        columns = self.columns(dear)
+        worth = (separations(columns).astype(np.int64) @ np.array(prices)).tolist()
+        exact_gains = [
+            e * w - cost_price * c
+            for e, w, c in zip(
+                exact_ease(problem, columns), worth, exact_costs(problem, columns), strict=True
+            )
+        ]
+        exact_gains.sort(reverse=True)
+        price = max(exact_gains[length - 1], Fraction(0))
+        total = problem.n_columns * price + (problem.budget or 0) * cost_price
+        total += sum((gain - price for gain in exact_gains if gain > price), Fraction(0))
+        return _Prices(price, cost_price, total)
+
+    def able_to_reach(self, goal: Fraction | int) -> Ints:
+        """Return the places of the columns that codebooks of a goal may have, the best first."""
+        problem, prices = self.problem, self.prices
+        reduced = self.worth(prices.pairs) - float(prices.plain.column)
+        reduced -= float(prices.plain.cost) * self.costs
+        unit = {"distance": 2 * goal, "errors": 2 * goal + 1}.get(problem.goal, goal)
+        needed = unit * _demand(problem, prices.pairs)
+        spare = float(prices.plain.total - needed)
+        # Rounding keeps columns rather than it loses one.
+        slack = 1e-9 * max(1.0, float(prices.plain.total))
+        order = np.argsort(-reduced, kind="stable")
+        able: Ints = order[spare + np.minimum(reduced[order], 0) >= -slack]
+        return able
+
+
+def _sums_of_pairs(matrix: npt.NDArray[np.generic]) -> npt.NDArray[Any]:
+    """Return the sum of a symmetric matrix over the pairs that each column sets apart.
+
+    For all words that begin with +, with 0 counted as a beginning, in their order. Class by
+    class: the next one adds its pairs with those that have the other sign.
+    """
+    total = np.zeros(1, dtype=matrix.dtype)
+    for p in range(len(matrix)):
+        minus = np.zeros(1, dtype=matrix.dtype)
+        for q in range(p):
+            step = np.array([matrix[p, q], 0, 0], dtype=matrix.dtype)
+            minus = np.add.outer(minus, step).ravel()
+        # The words in reverse order are the words with their signs changed.
+        total = np.stack([total + minus[::-1], total, total + minus], axis=1).ravel()
+    return total[_n_negatives(len(matrix)) :]
+
+
+def _sums_of_classes(sizes: Ints) -> Ints:
+    """Return the sum of sizes over the classes that each column uses, in the same order."""
+    total = np.zeros(1, dtype=np.int64)
+    for size in sizes:
+        total = np.add.outer(total, np.array([size, 0, size])).ravel()
+    return total[_n_negatives(len(sizes)) :]
+
+
+# ------------------------------------------------------------------------ weights
+
+
+@dataclass(frozen=True)
+class PairPrices:
+    """Whole prices of pairs, and those of a column and of cost beside them."""
+
+    pairs: list[int]
+    plain: _Prices
+
+
+def _listed_prices(problem: TernaryBoundProblem) -> PairPrices:
+    """Return the best prices of pairs where all columns can be looked at, else good ones."""
+    k = problem.n_classes
+    if k > MAX_LISTED_CLASSES or seconds_left(60.0) < _LISTED_SECONDS * 3**k:
+        return _prices_of_classes(problem)
+    return ColumnList(problem).prices
+
+
+def dual_bound(problem: TernaryBoundProblem, best: PairPrices) -> TernaryBound:
+    """Bound the weighted goal by prices of pairs: a solution of the dual of its linear program."""
+    share = best.plain.total / _demand(problem, best.pairs)
+    value = Fraction(floor(share * 10**6), 10**6)
+    return TernaryBound(
+        "dual",
+        value,
+        best.plain.proof | {"pair_prices": best.pairs},
+        f"at the prices of pairs, columns are worth no more than {exact_text(value)} times the "
+        "demand.",
+    )
+
+
+def _demand(problem: TernaryBoundProblem, prices: Sequence[int]) -> Fraction:
+    """Return what pairs demand at some prices."""
+    pairs = combinations(range(problem.n_classes), 2)
+    demands = [_entry(problem.demands, p, q, 1) for p, q in pairs]
+    # Whole parts, as fractions take long.
+    unit = lcm(*(demand.denominator for demand in demands))
+    parts = (demand.numerator * (unit // demand.denominator) for demand in demands)
+    return Fraction(sum(y * part for y, part in zip(prices, parts, strict=True)), unit)
+
+
+def _prices_of_classes(problem: TernaryBoundProblem) -> PairPrices:
+    """Price the pairs of some classes at 1 and all others at 0, for many classes.
+
+    The averaging bound on these classes alone: they are what is left of all when the class
+    with the least demand goes, again and again.
+    """
+    k = problem.n_classes
+    pairs = list(combinations(range(k), 2))
+    demands = np.zeros((k, k))
+    for p, q in pairs:
+        demands[p, q] = demands[q, p] = float(_entry(problem.demands, p, q, 1))
+    classes = list(range(k))
+    shares: dict[tuple[int, ...], float] = {}
+    while len(classes) > 1:
+        support = min(problem.max_support, len(classes))
+        demand = demands[np.ix_(classes, classes)]
+        # As if there were no budget, which is looked at for the best of these only.
+        shares[tuple(classes)] = (support // 2) * -(-support // 2) / (demand.sum() / 2)
+        classes.pop(int(demand.sum(axis=1).argmin()))
+    results = []
+    for some in {tuple(range(k)), min(shares, key=lambda some: (shares[some], some))}:
+        chosen = set(some)
+        prices = [int(p in chosen and q in chosen) for p, q in pairs]
+        plain = _best_prices(problem, _kinds_of_classes(problem, len(some)))
+        results.append((plain.total / _demand(problem, prices), PairPrices(prices, plain)))
+    return min(results, key=lambda result: result[0])[1]
+
+
+def _kinds_of_classes(problem: TernaryBoundProblem, n_classes: int) -> list[_ColumnKind]:
+    """Return the kinds of columns by how they divide some classes, whatever they do with others.
+
+    The worth of a column that has all pairs at one price is how unlike they are: with sides of
+    a and b classes no more than what the a classes have that are least like b others each.
+    Where other classes make it easier, it is no easier than the least similar pair.
+    """
+    k = problem.n_classes
+    pairs = combinations(range(k), 2)
+    unlike = {(p, q): 1 - _entry(problem.similarity, p, q, 0) for p, q in pairs}
+    if n_classes < k:
+        easiest = max(unlike.values())
+        unlike = dict.fromkeys(combinations(range(n_classes), 2), easiest)
+    unit = lcm(*(value.denominator for value in unlike.values()))
+    parts = {pair: int(unit * value) for pair, value in unlike.items()}
+    rows = []
+    for p in range(n_classes):
+        others = (parts[min(p, q), max(p, q)] for q in range(n_classes) if q != p)
+        rows.append([0, *accumulate(sorted(others, reverse=True))])
+    # What so many classes have at most of so many others: most[others][classes].
+    most = [
+        [0, *accumulate(sorted((row[others] for row in rows), reverse=True))]
+        for others in range(n_classes)
+    ]
+    some = replace(problem, n_classes=n_classes, max_support=min(problem.max_support, n_classes))
+    rest = 3 ** (k - n_classes)
+    return [
+        _ColumnKind(
+            Fraction(min(most[b][a], most[a][b]), unit), problem.least_cost(a + b), count * rest
+        )
+        for a, b, count in some.kinds()
+    ]
+
+
+def _pair_prices(listed: ColumnList) -> PairPrices:
+    """Solve the linear program over all columns by generating them, and round its dual.
+
+    A program over some columns prices pairs; columns that are worth more than their price join
+    it, until none is left. Whatever the prices are, they prove a bound: the best is kept.
+    """
+    problem = listed.problem
+    pairs = combinations(range(problem.n_classes), 2)
+    demands = np.array([float(_entry(problem.demands, p, q, 1)) for p, q in pairs])
+    length = min(problem.n_columns, len(listed))
+    best, best_share, best_cost = np.ones(problem.n_pairs), np.inf, 0.0
+    prices, column_price, cost_price = np.ones(problem.n_pairs), 0.0, 0.0
+    chosen = np.zeros(0, dtype=np.int64)
+    for _ in range(_MOST_ROUNDS):
+        gains = listed.worth(prices) - cost_price * listed.costs
+        last = max(0.0, float(np.partition(gains, len(gains) - length)[len(gains) - length]))
+        total = length * last + cost_price * float(problem.budget or 0)
+        total += float(np.maximum(gains - last, 0).sum())
+        share = total / float(prices @ demands)
+        if share < best_share:
+            best, best_share, best_cost = prices, share, cost_price
+        # Those in the program are worth no more than their price, but for their own limit.
+        gains[chosen] = -np.inf
+        joining = np.argsort(-gains, kind="stable")[:_JOINING]
+        if len(chosen):
+            joining = joining[gains[joining] > column_price + 1e-9 * max(1.0, last)]
+        if not len(joining) or seconds_left(1.0) == 0:
+            break
+        chosen = np.concatenate([chosen, joining])
+        solution = _solve_restricted(listed, chosen, demands)
+        if solution is None or best_share - solution.objective <= 1e-10 * best_share:
+            break
+        prices, column_price, cost_price = solution.pairs, solution.column, solution.cost
+    scale = 10**9 / float(best.max())
+    whole = [max(0, round(float(price) * scale)) for price in best]
+    cost = Fraction(f"{best_cost * scale:.12g}") if problem.budget is not None else Fraction(0)
+    return PairPrices(whole, listed.priced(whole, cost))
+
+
+@dataclass(frozen=True)
+class _Duals:
+    """The objective of a linear program over some columns, and its dual prices."""
+
+    objective: float
+    pairs: Floats
+    column: float
+    cost: float
+
+
+def _solve_restricted(listed: ColumnList, chosen: Ints, demands: Floats) -> _Duals | None:
+    """Solve the linear program over some of the columns."""
     from scipy.optimize import linprog
     from scipy.sparse import csr_array, vstack
 
-    n = len(columns)
-    worth = separations(columns) * np.array([float(e) for e in ease])[:, None]
-    apart = csr_array(np.hstack([-worth.T, np.array([float(d) for d in demands])[:, None]]))
-    rows, limits = [apart], [0.0] * problem.n_pairs
+    problem, n = listed.problem, len(chosen)
+    ease = np.broadcast_to(listed.ease, len(listed))[chosen]
+    worth = separations(listed.columns(chosen)) * ease[:, None]
+    rows = [csr_array(np.hstack([-worth.T, demands[:, None]]))]
+    limits = [0.0] * problem.n_pairs
     rows.append(csr_array(np.append(np.ones(n), 0.0)[None, :]))
     limits.append(float(problem.n_columns))
     if problem.budget is not None:
-        rows.append(csr_array(np.append([float(c) for c in costs], 0.0)[None, :]))
+        rows.append(csr_array(np.append(listed.costs[chosen], 0.0)[None, :]))
         limits.append(float(problem.budget))
     result = linprog(
         np.append(np.zeros(n), -1.0),
@@ -524,11 +787,10 @@ def _pair_prices(
         method="highs",
     )
     if result.x is None:
-        return [1] * problem.n_pairs, None
-    marginals = -np.asarray(result.ineqlin.marginals)
-    prices = [max(0, round(float(m) * 10**9)) for m in marginals[: problem.n_pairs]]
-    if not any(prices):
-        return [1] * problem.n_pairs, None
-    if problem.budget is None:
-        return prices, None
-    return prices, Fraction(max(0, round(float(marginals[-1]) * 10**9)))
+        return None
+    marginals = np.maximum(-np.asarray(result.ineqlin.marginals), 0)
+    pairs = marginals[: problem.n_pairs]
+    if not pairs.any():
+        return None
+    cost = float(marginals[-1]) if problem.budget is not None else 0.0
+    return _Duals(-float(result.fun), pairs, float(marginals[problem.n_pairs]), cost)

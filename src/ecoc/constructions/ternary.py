@@ -1,4 +1,4 @@
-"""Ternary codebooks that are known to be good: pairs, trees, conference matrices, blocks.
+"""Ternary codebooks that are known to be good: pairs, trees, weighing matrices, blocks.
 
 A block design carries a dense code on each of its blocks, columns leaving all other classes
 out: if every pair of classes lies in r blocks, and the code has the row distance d, every pair
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, count, islice
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -20,7 +20,7 @@ from ecoc._limits import Budget
 from ecoc._typing import Signs
 from ecoc.constructions.construct import construct
 from ecoc.constructions.fields import prime_power
-from ecoc.constructions.hadamard import conference_matrix
+from ecoc.constructions.weighing import weighing_matrix
 from ecoc.errors import InfeasibleError
 
 __all__ = ["TernaryCode", "block_designs", "construct_ternary", "tree_columns"]
@@ -28,8 +28,9 @@ __all__ = ["TernaryCode", "block_designs", "construct_ternary", "tree_columns"]
 _MAX_BLOCKS = 2_000
 _MAX_DENSE_COLUMNS = 12
 _DENSE_WORK = 1e6
-_CONFERENCE_ORDERS = 4
-_MAX_STEPS = 200_000
+_MORE_ORDERS, _MAX_WEIGHING_ORDER = 3, 128
+_MAX_STEPS = 1_000_000
+"""The steps of a search for a difference set, for each residue."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,11 +67,11 @@ def construct_ternary(
         yield TernaryCode(_pairs(n_classes), "one-vs-one")
     if max_support >= n_classes and n_classes - 1 <= n_columns:
         yield TernaryCode(tree_columns(n_classes), "tree")
-    if max_support >= n_classes - 1:
-        for matrix in _conferences(n_classes, n_columns):
-            if (matrix != 0).sum(axis=0).max() <= max_support:
-                yield TernaryCode(matrix, "conference")
-    for blocks in block_designs(n_classes, max_support):
+    for matrix, method in _weighing_matrices(n_classes, n_columns, max_support):
+        if budget.is_spent:
+            break
+        yield TernaryCode(matrix, method)
+    for blocks in block_designs(n_classes, max_support, budget=budget):
         size = len(blocks[0])
         for length in range(fewest_columns(size), _MAX_DENSE_COLUMNS + 1):
             if budget.is_spent or length * len(blocks) > n_columns:
@@ -107,19 +108,33 @@ def _pairs(n_classes: int) -> Signs:
     return columns.T
 
 
-def _conferences(n_classes: int, n_columns: int) -> Iterator[Signs]:
-    """Produce the first rows of Paley's conference matrices, which are orthogonal."""
-    fields = (q for q in count(n_classes - 1) if q % 2 and prime_power(q))
-    for q in islice(fields, _CONFERENCE_ORDERS):
-        if q + 1 > n_columns:
-            return
-        matrix = conference_matrix(q)[:n_classes].copy()
-        # Orthogonal rows stay so, and the first column gets both signs.
-        matrix[1::2] *= -1
-        yield matrix[:, (matrix > 0).any(axis=0) & (matrix < 0).any(axis=0)]
+def _weighing_matrices(
+    n_classes: int, n_columns: int, max_support: int
+) -> Iterator[tuple[Signs, str]]:
+    """Produce the first rows of weighing matrices, which are orthogonal, the heaviest first."""
+    last = min(n_columns, n_classes + _MORE_ORDERS, _MAX_WEIGHING_ORDER)
+    for order in range(n_classes, last + 1):
+        # Hadamard matrices are among the binary codes.
+        for weight in range(order - 1, 3, -1):
+            # Of more rows than classes a column may keep fewer than its weight.
+            if weight > max_support + order - n_classes:
+                continue
+            matrix = weighing_matrix(order, weight)
+            if matrix is None:
+                continue
+            rows = matrix[:n_classes].copy()
+            # Orthogonal rows stay so, and columns of one sign get both.
+            rows[1::2] *= -1
+            rows = rows[:, (rows > 0).any(axis=0) & (rows < 0).any(axis=0)]
+            used = np.abs(rows.astype(np.int64))
+            apart = (used @ used.T - rows.astype(np.int64) @ rows.T) // 2 + np.eye(n_classes)
+            if used.sum(axis=0).max() <= max_support and apart.min() > 0:
+                yield rows, "conference" if weight == order - 1 else "weighing"
 
 
-def block_designs(n_classes: int, max_size: int) -> Iterator[tuple[tuple[int, ...], ...]]:
+def block_designs(
+    n_classes: int, max_size: int, *, budget: Budget | None = None
+) -> Iterator[tuple[tuple[int, ...], ...]]:
     """Produce designs whose blocks, of one size, have every pair of classes equally often.
 
     Lines of affine planes of prime order, difference sets and their shifts, and all sets of a
@@ -131,6 +146,8 @@ def block_designs(n_classes: int, max_size: int) -> Iterator[tuple[tuple[int, ..
     ((0, 1, 3), (1, 2, 4), (2, 3, 5), (3, 4, 6), (0, 4, 5), (1, 5, 6), (0, 2, 6))
     """
     for size in range(max_size, 2, -1):
+        if budget is not None and budget.is_spent:
+            return
         if size * size == n_classes and prime_power(size) == (size, 1):
             yield _affine_lines(size)
         repeats, rest = divmod(size * (size - 1), n_classes - 1)
@@ -155,7 +172,7 @@ def _difference_set(order: int, size: int, repeats: int) -> tuple[int, ...] | No
     def extend(chosen: tuple[int, ...], counts: tuple[int, ...]) -> tuple[int, ...] | None:
         nonlocal steps
         steps += 1
-        if len(chosen) == size or steps > _MAX_STEPS:
+        if len(chosen) == size or steps > _MAX_STEPS // order:
             return chosen if len(chosen) == size else None
         for residue in range(chosen[-1] + 1, order):
             more = list(counts)

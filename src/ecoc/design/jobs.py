@@ -22,12 +22,21 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import IO, Any, Protocol, cast
 
-from ecoc._typing import Ints
+import numpy.typing as npt
+
+from ecoc._checks import Exact
+from ecoc._typing import Ints, Signs
 from ecoc.design.problem import DesignProblem
-from ecoc.design.programs import build_program, job_size
+from ecoc.design.programs import Formulation, ProgramSize, build_program, job_size
 from ecoc.design.programs.lazy import solve_program
+from ecoc.design.programs.ternary import (
+    TernaryProgram,
+    build_ternary_program,
+    ternary_program_size,
+)
 from ecoc.design.solvers import ProgressPoint, SolverResult, Status, Tolerances
 from ecoc.design.solvers.base import resident_bytes, tidy_bound
+from ecoc.design.ternary_problem import TernaryProblem
 
 __all__ = ["Answer", "Job", "perform", "serve_job", "solve_job"]
 
@@ -65,6 +74,10 @@ class Job:
         See :func:`ecoc.design.solvers.solve`.
     seed : int
         The seed of the solver.
+    candidates : array of shape (n_candidates, n_classes), optional
+        For a ternary problem, the columns to choose among.
+    floor : int or Fraction, optional
+        Beside these, the least objective that is of interest.
     """
 
     problem: DesignProblem
@@ -74,14 +87,34 @@ class Job:
     start: Ints | None = None
     work_limit: int | None = None
     seed: int = 0
+    candidates: Signs | None = None
+    floor: Exact | None = None
+
+    @property
+    def size(self) -> ProgramSize:
+        """How large the program is."""
+        if self.candidates is not None and isinstance(self.problem, TernaryProblem):
+            return ternary_program_size(self.problem, len(self.candidates))
+        return job_size(self.problem, self.formulation)
+
+    def build(self) -> Formulation | TernaryProgram:
+        """Build the program."""
+        if self.candidates is not None and isinstance(self.problem, TernaryProblem):
+            return build_ternary_program(
+                self.problem, self.candidates, floor=self.floor, cutoff=self.cutoff
+            )
+        return build_program(self.problem, self.formulation, cutoff=self.cutoff)
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The result of a solver and the columns it chose; values of variables are not kept."""
+    """The result of a solver and the columns it chose; values of variables are not kept.
+
+    Columns are integers, or for a ternary problem the matrix.
+    """
 
     result: SolverResult
-    columns: Ints | None
+    columns: npt.NDArray[Any] | None
 
     def stopped_by(self, reason: str | None) -> Answer:
         """The answer with the reason for which the solver was asked to stop, if it was."""
@@ -121,7 +154,7 @@ def solve_job(
         The first Ctrl-C is such an end; a second one is raised.
     """
     report = _Report(job, _now(), progress, incumbents)
-    needed = job_size(job.problem, job.formulation)
+    needed = job.size
     allowed = None if memory_limit is None else memory_limit - resident_bytes()
     if allowed is not None and needed.n_bytes > allowed:
         return report.answer("memory limit")
@@ -251,8 +284,10 @@ def _perform(
     stopped: Callable[[], bool],
 ) -> None:
     began = _now()
-    program = build_program(job.problem, job.formulation, cutoff=job.cutoff)
-    start = None if job.start is None else program.start_vector(job.start)
+    program = job.build()
+    start = None
+    if job.start is not None and isinstance(program, Formulation):
+        start = program.start_vector(job.start)
 
     def progress(point: ProgressPoint) -> None:
         send(("progress", point, tidy_bound(program.program, point.bound)))

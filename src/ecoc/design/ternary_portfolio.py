@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
-from functools import partial
+from math import floor as floor_of
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,21 +13,22 @@ import numpy.typing as npt
 
 from ecoc._checks import Exact, counted, exact
 from ecoc._limits import Budget, deadline
-from ecoc._typing import Signs
-from ecoc.bounds.ternary import exact_costs, ternary_columns
-from ecoc.codes import Codebook, Provenance
-from ecoc.design.programs.ternary import TernaryProgram, build_ternary_program
-from ecoc.design.result import Certificate
-from ecoc.design.run import StagedRun
-from ecoc.design.solvers import Status
-from ecoc.design.ternary_problem import TernaryProblem
-from ecoc.errors import (
-    InfeasibleError,
-    InvalidCodebookError,
-    InvalidInputError,
-    TooLargeError,
-    UnsupportedError,
+from ecoc._typing import Ints, Signs
+from ecoc.bounds.problem import TernaryBound
+from ecoc.bounds.ternary import (
+    MAX_LISTED_CLASSES,
+    ColumnList,
+    averaging_bound_of_covers,
+    dual_bound,
+    ternary_columns,
 )
+from ecoc.codes import Codebook, Provenance
+from ecoc.design.jobs import Job, solve_job
+from ecoc.design.result import Certificate
+from ecoc.design.run import SOLVER_SLACK, StagedRun, as_float
+from ecoc.design.solvers import SolverResult, Status
+from ecoc.design.ternary_problem import TernaryProblem
+from ecoc.errors import InfeasibleError, InvalidCodebookError, InvalidInputError, TooLargeError
 
 if TYPE_CHECKING:
     from ecoc.design.ternary_search import Rotations
@@ -41,11 +42,12 @@ _EXCHANGE_WORK = 2e7
 _PROGRAM_WORK = 20_000
 _SHORT_RUN, _LONG_RUN = 300_000, 3_000_000
 _SHORT_RUNS = 3
-_MOST_COLUMNS = 10_000
-"""More columns than these keep the solver busy past its time limit."""
+_PROGRAM_COLUMNS = 1_000, 6_000, 30_000
+"""How many columns the integer program takes, time after time: all 28,501 of ten classes."""
 
-_LISTED, _AUTOMATIC_CLASSES = 10, 8
-"""The most classes whose columns are listed, and for which "auto" solves the integer program."""
+_LISTED, _AUTOMATIC_CLASSES, _WEIGHTED_CLASSES = 10, 8, 12
+"""The most classes whose columns are all used, and for which "auto" solves the integer program;
+by weights a program over the best columns finds more than the search."""
 
 _BINARY_EFFORT = 0.1
 
@@ -297,98 +299,152 @@ class TernaryPortfolio(StagedRun):
         return await_compilation(compile_kernels, None if left is None else 0.7 * left)
 
     def program_fits(self) -> bool:
-        """Whether there are few enough columns for the integer program, and it has the goal."""
-        return self.problem.n_classes <= _AUTOMATIC_CLASSES and self._has_program()
-
-    def _has_program(self) -> bool:
-        by_pairs = self.problem.objective in {"max-min-cover", "max-min-distance"}
-        few = self.problem.n_classes <= _LISTED and self._n_all <= _MOST_COLUMNS
-        return by_pairs and few
+        """Whether there are few enough classes for "auto" to solve the integer program."""
+        weighted = self.problem.objective == "weighted-cover"
+        return self.problem.n_classes <= (_WEIGHTED_CLASSES if weighted else _AUTOMATIC_CLASSES)
 
     def short_program(self, solver: str) -> None:
-        """Solve the integer program with what is known."""
-        self.integer_program(solver)
+        """Solve the integer program with what is known, over the best columns of many."""
+        self.integer_program(
+            solver, n_looks=3 if self.problem.n_classes <= _AUTOMATIC_CLASSES else 1
+        )
 
-    def integer_program(self, solver: str, *, helped: bool = True) -> None:
-        """Choose among all columns by the integer program."""
-        from ecoc.design.solvers import solve
+    def integer_program(self, solver: str, *, helped: bool = True, n_looks: int = 3) -> None:
+        """Choose among all columns by the integer program, with no more of them than it takes.
 
-        if not self._has_program():
-            raise self._misfit()
-        counts = helped and self.time_limit is None
-        unit = 2 if self.problem.objective == "max-min-distance" else 1
+        Prices leave out columns that no better codebook has. Where others are too many, it takes
+        the best of them first, and a better codebook leaves out more; but only a program over
+        all that are left proves anything.
+        """
+        k = self.problem.n_classes
+        if k > MAX_LISTED_CLASSES:
+            raise TooLargeError(
+                f"{k} classes have more ternary columns than the integer program looks at (up to "
+                f"{MAX_LISTED_CLASSES} classes). Ask for method='auto'."
+            )
+        names = ("highs", "scip") if solver == "both" else (solver,)
         with self.stage("program") as said:
-            built = self._program(helped=helped)
-            for name in ("highs", "scip") if solver == "both" else (solver,):
-                result = solve(
-                    built.program,
-                    solver=name,
-                    time_limit=self.left(),
-                    memory_limit=self.memory_limit,
+            listed = ColumnList(self.problem.ternary_bounds)
+            for most in _PROGRAM_COLUMNS[:n_looks]:
+                able, floor = self._able(listed), self._floor()
+                # Where none is left, prices alone prove that nothing is better.
+                whole = len(able) <= most
+                if len(able):
+                    n_tried = counted(min(most, len(able)), "column", form=",")
+                    said.append(f"{n_tried}, of {len(able):,} of {len(listed):,}")
+                    candidates = listed.columns(able[:most])
+                    self._solve(candidates, floor, names, said, helped=helped, whole=whole)
+                if whole or self.over_time:
+                    break
+            else:
+                self.notes.append(
+                    f"The integer program took {most:,} of {len(able):,} columns, and proves "
+                    "nothing about the others."
+                )
+            self.tighten(Certificate.of_bound(self._linear_bound(listed)))
+
+    def _floor(self) -> Exact | None:
+        """The least objective that is better than the best so far."""
+        if self.objective is None:
+            return None
+        return exact(Fraction(self.objective) + self.problem.objective_step)
+
+    def _able(self, listed: ColumnList) -> Ints:
+        """The columns that a better codebook may have, as even as is asked for, the best first."""
+        problem = self.problem
+        able = listed.able_to_reach(Fraction(self._floor() or 0))
+        if problem.max_imbalance is None:
+            return able
+        columns = listed.columns(able).astype(np.int64)
+        points = np.array(problem.class_sizes or (1,) * problem.n_classes)
+        used = np.abs(columns) @ points
+        limits = [int(Fraction(str(problem.max_imbalance)) * int(n)) for n in used]
+        kept: Ints = able[np.abs(columns @ points) <= np.array(limits)]
+        if not len(kept) and self.objective is None:
+            raise InfeasibleError(
+                f"No column is as balanced as max_imbalance={problem.max_imbalance:g} asks."
+            )
+        return kept
+
+    def _linear_bound(self, listed: ColumnList) -> TernaryBound:
+        """The bound of the linear program over all columns."""
+        if self.problem.objective == "weighted-cover":
+            return dual_bound(listed.problem, listed.prices)
+        return averaging_bound_of_covers(listed.problem)
+
+    def _solve(
+        self,
+        candidates: Signs,
+        floor: Exact | None,
+        names: Sequence[str],
+        said: list[str],
+        *,
+        helped: bool,
+        whole: bool = True,
+    ) -> None:
+        """Solve the program over some columns; what solvers say of all of them is a bound."""
+        counts = self.time_limit is None and (helped or not whole)
+        left = self.left()
+        if not whole:
+            # A first look, which leaves time for the others.
+            names, left = names[:1], None if left is None else left / 3
+        words: list[tuple[SolverResult, Exact]] = []
+        for name in names:
+            answer = solve_job(
+                Job(
+                    self.problem,
+                    "ternary",
+                    name,
+                    as_float(self.bound) if helped else None,
                     work_limit=int(self.effort * _PROGRAM_WORK) if counts else None,
                     seed=self.seed,
-                    progress=None,
-                    incumbents=partial(self._offer_values, built),
-                )
-                said.append(f"{result.solver} {result.version}: {result.termination}")
-                self.note_cut("program", result.termination)
-                if result.status is Status.INFEASIBLE:
-                    raise InfeasibleError(
-                        f"No codebook satisfies the request, says {result.solver}. Ask for more "
-                        "columns, a larger max_support or a larger budget."
-                    )
-                if result.x is not None:
-                    self._offer_matrix(built.matrix_of(result.x), "integer-program")
-                if result.bound is not None:
-                    whole = int(result.bound + 1e-6 * max(1.0, abs(result.bound)))
-                    word = Certificate.of_solver(result, exact(Fraction(whole, unit)), "TERNARY")
-                    first = self.certificate
-                    if first is not None and first.kind == "solver" and first.bound == word.bound:
-                        self.certificate = first.confirmed_by(result, "TERNARY")
-                    else:
-                        self.tighten(word)
-                if self.interrupted:
-                    break
-
-    def _misfit(self) -> Exception:
-        if self.problem.objective not in {"max-min-cover", "max-min-distance"}:
-            return UnsupportedError(
-                f"The integer program has no objective {self.problem.objective!r}. Ask for "
-                "method='auto'."
+                    candidates=candidates,
+                    floor=floor,
+                ),
+                time_limit=left if whole is False else self.left(),
+                memory_limit=self.memory_limit,
+                incumbents=self._offer_solution,
             )
-        return TooLargeError(
-            f"{self.problem.n_classes} classes have {self._n_all:,} ternary columns, more than the "
-            f"integer program takes ({_MOST_COLUMNS:,}). Ask for method='auto'."
-        )
+            result = answer.result
+            said.append(f"{result.solver} {result.version}: {result.termination}")
+            if whole or result.termination == "interrupted":
+                self.note_cut("program", result.termination)
+            if answer.columns is not None:
+                self._offer_solution(answer.columns)
+            bound = self._bound_of(result, floor) if whole else None
+            if bound is not None:
+                words.append((result, bound))
+            if self.interrupted:
+                break
+        if words:
+            result, bound = words[0]
+            word = Certificate.of_solver(result, bound, "TERNARY")
+            if len(words) > 1 and words[1][1] == bound:
+                word = word.confirmed_by(words[1][0], "TERNARY")
+            self.tighten(word)
 
-    def _program(self, *, helped: bool) -> TernaryProgram:
+    def _bound_of(self, result: SolverResult, floor: Exact | None) -> Exact | None:
+        """What a solver says that no codebook of its columns exceeds, its rounding granted."""
         problem = self.problem
-        columns = ternary_columns(problem.n_classes, problem.support_limit)
-        kept = np.ones(len(columns), dtype=bool)
-        if problem.max_imbalance is not None:
-            points = np.array(problem.class_sizes or (1,) * problem.n_classes)
-            used = (columns != 0) @ points
-            limits = [int(Fraction(str(problem.max_imbalance)) * int(n)) for n in used]
-            kept = np.abs(columns @ points) <= np.array(limits)
-            if not kept.any():
+        if result.status is Status.INFEASIBLE:
+            if floor is None:
                 raise InfeasibleError(
-                    f"No column is as balanced as max_imbalance={problem.max_imbalance:g} asks."
+                    f"No codebook satisfies the request, says {result.solver}. Ask for more "
+                    "columns, a larger max_support or a larger budget."
                 )
+            return self.objective
+        if result.bound is None:
+            return None
+        value = Fraction(result.bound + SOLVER_SLACK * max(1.0, result.bound))
+        if problem.objective == "weighted-cover":
+            bounds = problem.ternary_bounds
+            parts = bounds.parts_of_covers
+            # Whole parts over the weight of a pair are all that there is.
+            value = max(Fraction(floor_of(value * d * parts), parts) / d for d in bounds.weights)
         unit = 2 if problem.objective == "max-min-distance" else 1
-        known = self.bound if helped else None
-        costs = [float(cost) for cost in exact_costs(problem.ternary_bounds, columns[kept])]
-        return build_ternary_program(
-            problem.n_classes,
-            self._length,
-            max_support=problem.support_limit,
-            halves=unit == 2,
-            min_cover=problem.min_cover,
-            cutoff=None if known is None else int(unit * known),
-            costs=costs,
-            budget=None if problem.budget is None else float(problem.budget),
-            doubled_distance=2 * (problem.min_column_distance or 0),
-            admissible=kept,
-        )
+        step = problem.objective_step * unit
+        bound = Fraction(floor_of(value / step)) * step / unit
+        return exact(max(bound, Fraction(self.objective or 0)))
 
     def polish(self) -> None:
         """Nothing is second to the objective."""
@@ -406,5 +462,5 @@ class TernaryPortfolio(StagedRun):
             )
         return False
 
-    def _offer_values(self, built: TernaryProgram, x: npt.NDArray[np.float64]) -> None:
-        self._offer_matrix(built.matrix_of(x), "integer-program")
+    def _offer_solution(self, matrix: npt.NDArray[np.integer], *_: object) -> None:
+        self._offer_matrix(matrix, "integer-program")

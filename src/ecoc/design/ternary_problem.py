@@ -230,11 +230,18 @@ class TernaryProblem(DesignProblem):
     def _weighted_cover(self, columns: npt.NDArray[np.int8]) -> Exact:
         problem = self.ternary_bounds
         ease = exact_ease(problem, columns)
-        pairs = zip(*np.triu_indices(self.n_classes, 1), strict=True)
+        apart = separations(columns)
+        pairs = np.transpose(np.triu_indices(self.n_classes, 1))
+        demands = np.ones(len(pairs))
+        if self.pair_weights is not None:
+            demands = np.asarray(self.pair_weights)[tuple(pairs.T)]
+        rough = np.array([float(value) for value in ease]) @ apart / demands
         shares = []
-        for apart, (p, q) in zip(separations(columns).T.tolist(), pairs, strict=True):
-            demand = Fraction(1) if problem.demands is None else problem.demands[int(p)][int(q)]
-            shares.append(sum(compress(ease, apart), Fraction(0)) / demand)
+        # Fractions take long, and only pairs near the least can be it.
+        for i in np.flatnonzero(rough <= rough.min() * (1 + 1e-9)):
+            p, q = pairs[i].tolist()
+            demand = Fraction(1) if problem.demands is None else problem.demands[p][q]
+            shares.append(sum(compress(ease, apart[:, i].tolist()), Fraction(0)) / demand)
         # Rounded down, so that a bound can be met and files hold short numbers.
         return exact(Fraction(floor(min(shares) * 10**6), 10**6))
 
@@ -307,7 +314,8 @@ class TernaryProblem(DesignProblem):
         few = k <= _FEW_CLASSES
         bound = best_ternary_bound(cover) if few else averaging_bound_of_covers(cover)
         if bound.value < self.min_cover:
-            pairs = f"every one of the {comb(k, 2)} pairs of classes {self.min_cover} times apart"
+            times = "" if self.min_cover == 1 else f" {self.min_cover} times"
+            pairs = f"every one of the {comb(k, 2)} pairs of classes apart{times}"
             raise InfeasibleError(
                 f"No codebook sets {pairs}: {bound.reason} Ask for more columns, a larger "
                 "max_support or a larger budget."

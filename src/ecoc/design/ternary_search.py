@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ecoc._limits import Budget
 from ecoc._numba import njit, read_only
 from ecoc._typing import Floats, Ints, Signs
-from ecoc.bounds.ternary import MAX_LISTED_CLASSES, separations, ternary_columns
+from ecoc.bounds.ternary import separations, ternary_columns
 from ecoc.design.ternary_problem import TernaryProblem
 
 __all__ = [
@@ -35,6 +35,8 @@ _CHUNK = 50_000
 _HOT, _COLD = 1.0, 0.1
 _ROUND_WORK = 10_000
 _MOVE_WORK = 50
+_MAX_POOLED_CLASSES = 11
+"""The most classes whose columns are all looked at in an exchange: 86,526 of them."""
 
 
 @dataclass(frozen=True)
@@ -531,7 +533,7 @@ def exchange_columns(
     budget = Budget() if budget is None else budget
     k = problem.n_classes
     listed = None
-    if k <= MAX_LISTED_CLASSES:
+    if k <= _MAX_POOLED_CLASSES:
         listed = _Candidates.of(problem, ternary_columns(k, problem.support_limit))
     first, second = np.triu_indices(k, 1)
     demand = _weights(problem)[first, second]

@@ -192,7 +192,7 @@ def test_errors_need_a_cover_of_twice_as_many_and_one():
 
 
 def test_many_classes_are_priced_by_the_sides_of_columns():
-    cell = TernaryBoundProblem(12, 20, 4, "weighted")
+    cell = TernaryBoundProblem(15, 20, 4, "weighted")
     (bound,) = all_ternary_bounds(cell)
     assert check_ternary_bound(cell, bound) == []
     prices = [2 * bound.proof["pair_prices"][0], *bound.proof["pair_prices"][1:]]

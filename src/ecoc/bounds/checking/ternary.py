@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from itertools import combinations
+from itertools import accumulate, combinations, product
 from math import comb, floor, lcm
 from typing import Any
 
@@ -27,7 +27,8 @@ from ecoc.bounds.problem import TernaryBound, TernaryBoundProblem
 __all__ = ["check_ternary_bound"]
 
 _MAX_CLASSES = 200
-_MAX_LISTED_CLASSES = 11
+_MAX_LISTED_CLASSES = 14
+_MAX_ENUMERATED_CLASSES = 11
 _MAX_PACKED_LENGTH = 256
 _MAX_PAIRED_LENGTH = 64
 _MOST_SUBSETS = 200_000
@@ -301,7 +302,7 @@ def _enumeration(problem: TernaryBoundProblem, _: dict[str, Any], target: int) -
     k, length = problem.n_classes, problem.n_columns
     supports = range(2, problem.max_support + 1)
     n_all = sum(comb(k, used) * (2 ** (used - 1) - 1) for used in supports)
-    few = k <= _MAX_LISTED_CLASSES and length <= _MOST_TAKEN
+    few = k <= _MAX_ENUMERATED_CLASSES and length <= _MOST_TAKEN
     if not few or comb(n_all, min(length, n_all)) > _MOST_SUBSETS:
         raise RejectedError("there are too many sets of columns to look at all")
     places = {pair: i for i, pair in enumerate(combinations(range(k), 2))}
@@ -365,45 +366,123 @@ def _check_dual(problem: TernaryBoundProblem, proof: dict[str, Any], value: Frac
     )
     if demand <= 0:
         raise RejectedError("the prices demand nothing")
+    priced = dict(zip(pairs, prices, strict=True))
     if k > _MAX_LISTED_CLASSES:
-        # A column is no easier than 1, and no pair is dearer than the dearest.
-        dearest = max(prices)
-        total = _worth(problem, proof, lambda plus, minus: dearest * plus * minus)
+        total = _worth_of_classes(problem, proof, priced)
     else:
-        total = _listed_worth(problem, proof, dict(zip(pairs, prices, strict=True)))
+        total = _listed_worth(problem, proof, priced)
     if total >= demand * Fraction(floor(value * _UNIT) + 1, _UNIT):
         raise RejectedError("the prices do not exclude more")
+
+
+def _worth_of_classes(
+    problem: TernaryBoundProblem, proof: dict[str, Any], prices: dict[tuple[int, int], int]
+) -> Fraction:
+    """Return what columns are worth together at most, by what they do with the priced classes.
+
+    No pair is dearer than the dearest, and what a column does with classes of no price only makes
+    it cost more. Where all classes have prices, a class adds to a column how unlike it is to
+    those on the other side, and these are as unlike as any; else no column is easier than its
+    easiest pair could be.
+    """
+    k, similarity = problem.n_classes, problem.similarity
+    n = len({p for pair, price in prices.items() if price for p in pair})
+    unlike = {(p, q): 1 - (similarity[p][q] if similarity else Fraction(0)) for p, q in prices}
+    unit = lcm(*(entry.denominator for entry in unlike.values()))
+    whole = {pair: int(unit * entry) for pair, entry in unlike.items()}
+    easiest = max(whole.values())
+    # For each class, what so many others give it at most.
+    given = []
+    for p in range(n):
+        others = [whole[min(p, q), max(p, q)] for q in range(k) if q != p]
+        given.append([0, *accumulate(sorted(others, reverse=True))])
+        if n < k:
+            given[-1] = [easiest * m for m in range(n)]
+    of_size, total = _prices(problem, proof)
+    sizes = sorted(problem.class_sizes or (1,) * k)
+    dearest = Fraction(max(prices.values()), unit)
+    # What so many classes at most get of so many others: got[others][classes].
+    got = []
+    for m in range(n):
+        best = sorted((row[m] for row in given), reverse=True)
+        got.append([0, *accumulate(best)])
+    for used in range(2, min(n, problem.max_support) + 1):
+        check_deadline()
+        price = of_size(sum(sizes[:used]))
+        for plus in range(1, used):
+            minus = used - plus
+            gain = dearest * min(got[minus][plus], got[plus][minus]) - price
+            if gain > 0:
+                total += comb(n, used) * comb(used, plus) * 3 ** (k - n) * gain / 2
+    return total
 
 
 def _listed_worth(
     problem: TernaryBoundProblem, proof: dict[str, Any], prices: dict[tuple[int, int], int]
 ) -> Fraction:
-    """Return what columns are worth together at most, looking at each that there is."""
+    """Return what columns are worth together at most, looking at each that there is.
+
+    The classes are cut in two. For each word of the first part, what it adds to a word of the
+    second one is a sum over the classes of that one.
+    """
     of_size, total = _prices(problem, proof)
     k, similarity = problem.n_classes, problem.similarity
     sizes = problem.class_sizes or (1,) * k
     alike = {(p, q): Fraction(0) if similarity is None else similarity[p][q] for p, q in prices}
     unit = lcm(*(entry.denominator for entry in alike.values()))
-    worth = [[0] * k for _ in range(k)]
-    unlike = [[0] * k for _ in range(k)]
-    for (p, q), price in prices.items():
-        worth[p][q] = worth[q][p] = price
-        unlike[p][q] = unlike[q][p] = int(unit * (1 - alike[p, q]))
-    # By pairs set apart and size: the price in whole parts, and the worth of dearer columns.
-    limits: dict[tuple[int, int], Fraction] = {}
-    beyond: dict[tuple[int, int], list[int]] = {}
-    for plus, minus in _columns(k, problem.max_support):
-        n = len(plus) * len(minus)
-        size = sum([sizes[c] for c in plus]) + sum([sizes[c] for c in minus])
-        if (n, size) not in limits:
-            limits[n, size] = unit * n * of_size(size)
-        gain = sum([worth[p][q] for p in plus for q in minus])
-        gain *= sum([unlike[p][q] for p in plus for q in minus])
-        if gain > limits[n, size]:
-            beyond.setdefault((n, size), []).append(gain)
-    for (n, size), gains in beyond.items():
-        total += (sum(gains) - len(gains) * limits[n, size]) / (unit * n)
-    return total
+    unlike = {pair: int(unit * (1 - entry)) for pair, entry in alike.items()}
+    head, tail = range(k // 2), range(k // 2, k)
+    words = list(product((0, 1, -1), repeat=len(tail)))
+    worths = [_apart(prices, word, tail) for word in words]
+    eases = [_apart(unlike, word, tail) for word in words]
+    plus = [sum(entry > 0 for entry in word) for word in words]
+    minus = [sum(entry < 0 for entry in word) for word in words]
+    points = [sum(sizes[p] for p, entry in zip(tail, word, strict=True) if entry) for word in words]
+    # By pairs set apart and size: what a column may be worth, in whole parts of a pair.
+    limits: dict[tuple[int, int], int] = {}
+    beyond: Fraction | int = 0
+    for word in product((0, 1, -1), repeat=len(head)):
+        check_deadline()
+        sign = next((entry for entry in word if entry), 0)
+        if sign < 0:
+            continue  # the negative of another one
+        ups, downs = sum(entry > 0 for entry in word), sum(entry < 0 for entry in word)
+        size = sum(sizes[p] for p, entry in zip(head, word, strict=True) if entry)
+        worth = _crossed(prices, word, head, tail, _apart(prices, word, head))
+        ease = _crossed(unlike, word, head, tail, _apart(unlike, word, head))
+        for a, b, c, d, e, f, g in zip(
+            worth, worths, ease, eases, plus, minus, points, strict=True
+        ):
+            n = (ups + e) * (downs + f)
+            if not n or ups + e + downs + f > problem.max_support:
+                continue
+            at = n, size + g
+            if at not in limits:
+                limits[at] = floor(unit * n * of_size(size + g))
+            gain = (a + b) * (c + d)
+            if gain > limits[at]:
+                more = Fraction(gain, unit * n) - of_size(size + g)
+                # Without a class of the first part, a word and its negative are both there.
+                beyond += more if sign else more / 2
+    return total + beyond
+
+
+def _apart(values: dict[tuple[int, int], int], word: tuple[int, ...], classes: range) -> int:
+    """Return the sum over the pairs of some classes that a word sets apart."""
+    entries = zip(combinations(classes, 2), combinations(word, 2), strict=True)
+    return sum(values[pair] for pair, (one, other) in entries if one * other < 0)
+
+
+def _crossed(
+    values: dict[tuple[int, int], int], word: tuple[int, ...], head: range, tail: range, first: int
+) -> list[int]:
+    """Return for each word of the tail the sum over its pairs with a word of the head."""
+    sums = [first]
+    for q in tail:
+        up = sum(values[p, q] for p, entry in zip(head, word, strict=True) if entry < 0)
+        down = sum(values[p, q] for p, entry in zip(head, word, strict=True) if entry > 0)
+        sums = [old + more for old in sums for more in (0, up, down)]
+    return sums
 
 
 _CHECKS: dict[str, Callable[[TernaryBoundProblem, dict[str, Any], int], None]] = {

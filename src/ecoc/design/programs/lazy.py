@@ -17,6 +17,7 @@ import numpy.typing as npt
 from ecoc._typing import Ints
 from ecoc.design.problem import DesignProblem
 from ecoc.design.programs.formulations import Formulation, clique_rows
+from ecoc.design.programs.ternary import TernaryProgram
 from ecoc.design.solvers import ProgressPoint, SolverResult, Status, Tolerances, solve
 from ecoc.errors import InvalidInputError
 from ecoc.graphs import ConflictGraph
@@ -31,8 +32,12 @@ class CliqueRows(NamedTuple):
     members: npt.ArrayLike
 
 
-def solve_program(problem: DesignProblem, program: Formulation, **settings: Any) -> SolverResult:
+def solve_program(
+    problem: DesignProblem, program: Formulation | TernaryProgram, **settings: Any
+) -> SolverResult:
     """Solve the program of a problem; clique rows that were left out are added as needed."""
+    if isinstance(program, TernaryProgram):
+        return solve(program.program, **settings)
     lazily = program.name == "IP3" and "clique" not in {
         block.prefix for block in program.program.row_names.blocks if len(block)
     }
