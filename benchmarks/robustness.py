@@ -32,7 +32,6 @@ from typing import Any
 import numpy as np
 import torch
 from scipy.special import logsumexp
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
@@ -333,7 +332,6 @@ TABLES = ("glass", "ecoli", "yeast", "vowel", "segment", "pendigits")
 LEARNERS = {
     "svm": lambda: make_pipeline(StandardScaler(), SVC(C=10, gamma="scale")),
     "logistic": lambda: make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
-    "forest": lambda: RandomForestClassifier(50, random_state=0),
 }
 MOST_ROWS = 1000
 """Rows that are taken of a table."""
@@ -380,7 +378,7 @@ def _left_out(
     learner: Any, x: np.ndarray, y: np.ndarray, own: np.ndarray, foreign_ones: np.ndarray
 ) -> tuple[float, float]:
     """AUROC by the least loss to a codeword, and by the largest probability."""
-    # Machines have no probabilities of their own, and forests have.
+    # Machines have no probabilities of their own.
     calibration = None if hasattr(learner, "predict_proba") else "sigmoid"
     model = ECOCClassifier(learner, calibration=calibration, random_state=0)
     model.fit(x, y)

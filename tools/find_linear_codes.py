@@ -392,13 +392,25 @@ def _line_of(rows: Ints, q: int = 2) -> list[int]:
     raise AssertionError("the columns contain no line")
 
 
+def _in_bits(rows: Ints) -> Ints:
+    """A code over GF(4), each symbol as one of the words of [3,2,2]: twice the distance."""
+    words = np.vstack([arithmetic(4).products[factor, rows] for factor in (1, 2)])
+    bits: Ints = np.stack([words & 1, words >> 1, (words ^ words >> 1) & 1], axis=2)
+    return bits.reshape(len(words), -1)
+
+
 def _quaternary() -> Iterator[OrbitCode]:
-    """Residues of the BCH code [65,8,44] over GF(4), each symbol as one of the words of [3,2,2].
+    """Codes over GF(4) in bits: [43,5,30] of the table, and residues of the BCH code [65,8,44].
 
     In binary digits it is the cyclic code [195,16,88] whose check polynomial has the factors
     x^12 + x^5 + x^4 + x^2 + 1 and x^4 + x + 1. Where a word of GF(4) has a 0 the residue keeps all
     three columns of the symbol, which are a line.
     """
+    wanted = (43, 5)
+    rows = next(c for c in orbit_codes(4) if (c.length, c.dimension) == wanted).generator()
+    source = "[43,5,30] over GF(4) in words of [3,2,2]"
+    yield _explicit(_in_bits(rows), 60, source)
+    yield _explicit(_without_line(_in_bits(rows)), 58, f"{source}, without a line")
     cyclic = OrbitCode(2, 16, 195, 88, (0b1000000110101, 0b10011), 0, (0b1000000000001,))
     rows = cyclic.generator()
     shorter = _shortened(rows, _line_of(rows))
