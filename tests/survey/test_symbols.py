@@ -1,5 +1,11 @@
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
 from ecoc.atlas import expand_recipe
-from ecoc.codes import Codebook
+from ecoc.codes import Codebook, read_codebook
 from ecoc.survey.symbols import measure_codebook, symbol_codes_of_lengths
 
 
@@ -19,3 +25,20 @@ def test_codes_serve_all_classes_with_the_figures_that_are_said():
 
 def test_what_is_no_codebook_has_no_figures():
     assert measure_codebook([[0, 0], [1, 1], [2, 2]], 3) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "rows", "distance"),
+    [("3 4 6 5", 9, 5), ("5 5 6 5 --invariant 1", 25, 5), ("5 10 20 18 --copies 2", 50, 18)],
+)
+def test_planes_give_codes_that_meet_the_averaging_bound(
+    words, rows, distance, monkeypatch, tmp_path
+):
+    tool = Path(__file__).parents[2] / "tools" / "find_plane_codes.py"
+    path = tmp_path / "code.json"
+    monkeypatch.setattr(sys, "argv", [tool.name, *words.split(), "-o", str(path)])
+    runpy.run_path(str(tool), run_name="__main__")
+    codebook = read_codebook(path)
+    assert codebook.n_classes == rows
+    assert codebook.min_row_distance == distance
