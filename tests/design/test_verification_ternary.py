@@ -122,7 +122,7 @@ def documents(tmp_path_factory):
 def both(tmp_path_factory):
     """What both verifiers say of a document: whether it is accepted, and an exit status."""
     path = tmp_path_factory.mktemp("ternary") / "design.json"
-    main = load_tool()
+    main = load_tool()["main"]
 
     def verdicts(document):
         path.write_text(json.dumps(document))
