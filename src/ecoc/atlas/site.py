@@ -295,7 +295,7 @@ def _grid_row(records: npt.NDArray[np.void]) -> dict[str, Any]:
 
 
 def _plain(cell: AtlasCell, place: int, details: dict[str, Any] | str) -> dict[str, Any]:
-    """A cell for programs; its code and a long proof are files that many cells share."""
+    """A cell for programs; its code, how that was made, and a long proof are in shared files."""
     return {
         "n_classes": cell.n_classes,
         "n_columns": cell.n_columns,
@@ -307,7 +307,6 @@ def _plain(cell: AtlasCell, place: int, details: dict[str, Any] | str) -> dict[s
         "separation": cell.separation,
         "separation_bound": cell.separation_bound,
         "imbalance": cell.imbalance,
-        "how": cell.how,
         "code": place,
         "digest": cell.digest,
         "date": cell.made.isoformat(),
