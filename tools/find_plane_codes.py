@@ -9,8 +9,8 @@ that the translations make P columns of it; a point off all cycles shares its sy
 line. Columns that no translation changes but for names can be added. So few pairs of rows are to
 be counted that annealing meets bounds by averaging that other searches do not meet: 49 rows, 28
 columns and 8 symbols at distance 25 (7 8 28 25), 50 rows and 10 symbols with 36 columns at 33
-(5 10 36 33 --copies 2 --invariant 1), and the atlas has such codes with 61 columns at 56 and with 73
-at 67, which take many more moves.
+(5 10 36 33 --copies 2 --invariant 1). The atlas also has such codes with 61 columns at 56 and with
+73 at 67, which take many more moves.
 """
 
 from __future__ import annotations
