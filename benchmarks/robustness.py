@@ -7,8 +7,9 @@
 
 Sections: ``table`` (the paper's protocol and the strong one, for every codebook and for the
 twin that is trained end to end), ``masked`` (the last layer times 50: the warning must come,
-and the strong accuracy must hardly change), ``ibp`` (certified accuracies of a code and of an
-ordinary network, at equal epochs and at equal compute), ``outliers`` (how well foreign inputs are
+and the strong accuracy must hardly change), ``adversarial`` (what is left after adversarial
+training of a code and of ordinary networks, at equal epochs and at equal compute), ``ibp``
+(certified accuracies of the same), ``outliers`` (how well foreign inputs are
 told from digits, by the least loss to a codeword and by what an ordinary network and five of them
 say), ``tables`` (the same for tables, where a class that was left out is foreign), ``threats``
 (the strong protocol for changes of few pixels, patches, sums of changes and corruptions, for a
@@ -51,6 +52,7 @@ from ecoc.robustness.corruptions import CORRUPTIONS
 MODELS = ("IP", "dense", "sparse", "one-vs-rest", "one-vs-one", "multiclass twin")
 EPSILONS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 CERTIFIED = (0.05, 0.1)
+HARDENED = (0.05, 0.1, 0.15)
 WIDER = 5
 """How many times as wide an ordinary network may be: over 20 times the operations."""
 
@@ -192,6 +194,48 @@ def masked(data: Data, options: argparse.Namespace) -> None:
         print(f"{label:32}" + "".join(percent(p) + percent(s) for p, s in pairs))
         for warning in result.warnings:
             print(f"    warning: {warning}", flush=True)
+
+
+def adversarial(data: Data, options: argparse.Namespace) -> None:
+    """Accuracy under the strong protocol after adversarial training."""
+    epochs = 1 if options.smoke else options.adversarial_epochs
+    epsilons = HARDENED[1:2] if options.smoke else HARDENED
+    settings = {
+        "architecture": "mlp" if options.smoke else "small-cnn",
+        "training": "adversarial",
+        "epsilon": 0.1,
+        "epochs": epochs,
+        "random_state": 0,
+    }
+    print(
+        f"{data.name}: {len(data.train)} training samples, {epochs} epochs of PGD at "
+        f"{settings['epsilon']}, clean on {len(data.test)} samples, attacked by the strong "
+        f"protocol on the first {min(options.attacked, len(data.test))}"
+    )
+    print(f"{'':40}{'CPU s':>9}{'clean':>8}" + "".join(f"{e:>8g}" for e in epsilons))
+    design = design_codebook(10, 20, min_column_distance=3, random_state=0)
+    times = 2 if options.smoke else WIDER
+    wide = partial(mlp, hidden=(64, 32)) if options.smoke else partial(small_cnn, times=times)
+    together = {"shared_trunk": True, "attack_through": "decoder"}
+    models: dict[str, Any] = {
+        "k outputs": NetworkClassifier(**settings),
+        "code, shared trunk": ECOCNetworkClassifier(design, **together, **settings),
+        "code, a network for each column": ECOCNetworkClassifier(design, **settings),
+        f"k outputs, {times} times as wide": NetworkClassifier(
+            **{**settings, "architecture": wide}
+        ),
+    }
+    for name, model in list(models.items())[: 2 if options.smoke else None]:
+        begun = time.process_time()
+        model.fit(data.train, data.y_train)
+        seconds = time.process_time() - begun
+        result = attacked(model, data, options, epsilons)
+        cells = "".join(percent(value, 8) for value in result.attacked)
+        clean = model.score(data.test, data.y_test)
+        print(f"{name:40}{seconds:9.1f}{percent(clean, 8)}{cells}", flush=True)
+        for warning in (result.withheld, *result.warnings):
+            if warning:
+                print(f"    warning: {warning}", flush=True)
 
 
 def ibp(data: Data, options: argparse.Namespace) -> None:
@@ -438,6 +482,7 @@ def _n_certified(options: argparse.Namespace) -> int:
 SECTIONS = {
     "table": table,
     "masked": masked,
+    "adversarial": adversarial,
     "ibp": ibp,
     "outliers": outliers,
     "tables": tables,
@@ -456,6 +501,7 @@ def main() -> None:
     parser.add_argument("--attacked", type=int, default=1000, help="samples that are attacked")
     parser.add_argument("--certified", type=int, default=1000, help="samples of section ibp")
     parser.add_argument("--epochs", type=int, default=10)
+    parser.add_argument("--adversarial-epochs", type=int, default=10)
     parser.add_argument("--ibp-epochs", type=int, default=30)
     parser.add_argument("--seeds", type=int, default=3, help="of section outliers")
     parser.add_argument("--jobs", type=int)
