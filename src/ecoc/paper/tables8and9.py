@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["TABLE8", "TABLE9", "attack_table", "judge_robustness"]
 
 
-_ATTACKED = {"smoke": 4, "quick": 80, "full": 200}
+_ATTACKED = {"smoke": 4, "quick": 80, "full": 1000}
 """Test samples that are attacked at a scale."""
 
 _SHOWN = 10
