@@ -10,6 +10,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
@@ -204,7 +205,10 @@ def test_a_limit_decides_the_symbols_of_many_classes():
         (DecisionTreeClassifier(), 7, None, 3),
         (DecisionTreeClassifier(), 5, None, 2),
         (DecisionTreeClassifier(), 12, 20, 3),
-        (GaussianNB(), 12, None, 2),
+        (GaussianNB(), 12, None, 6),
+        (GaussianNB(), 11, None, 5),
+        (GaussianNB(), 5, None, 2),
+        (KNeighborsClassifier(), 12, None, 2),
         (LogisticRegression(), 12, None, 2),
         (RandomForestClassifier(), 12, None, 2),
         (GaussianNB(), 12, 5, 5),

@@ -38,17 +38,18 @@ CODEBOOKS = ("auto", "optimal", "similarity", *DATA_CODES, *STANDARD_CODES)
 MAX_PAIRWISE_CLASSES = 40
 """With more classes than this, ``"auto"`` does not take one-vs-one: 780 columns are enough."""
 
-SYMBOL_SHARES = {"BaseDecisionTree": 1 / 3}
+SYMBOL_SHARES = {"BaseDecisionTree": 1 / 3, "GaussianNB": 1 / 2}
 """How many symbols were best for a kind of learner with many classes, as a share of these.
 
-Kinds go by the name of a class or an ancestor; what is not listed has two symbols. Trees:
-`benchmarks/which_symbols.py`, ten data sets of 6 to 100 classes, 20 columns. With eleven classes
-and fewer three symbols were 1.4 points better than two in the mean, with 50 and 100 classes 16 and
-25 were 28 and 16 points better.
+Kinds go by the name of a class or an ancestor; what is not listed has two symbols.
+`benchmarks/which_symbols.py`, ten data sets of 6 to 100 classes. Trees, 20 columns: with eleven
+classes and fewer three symbols were 1.4 points better than two in the mean, with 50 and 100 classes
+16 and 25 were 28 and 16 points better. Naive Bayes, 2k columns: half as many symbols as classes were
+11 points better than two in the mean, and 1 to 22 points on nine of the ten sets.
 """
 
 _FEW_CLASSES = 20
-"""Up to so many classes three symbols were as good as more or better (Soybean, King-Rook).
+"""Up to so many classes three symbols were as good for trees as more (Soybean, King-Rook).
 
 Many randomised trees had no use for fewer than a third of the classes.
 """
@@ -377,9 +378,9 @@ def _alphabet(
     learner = type(next(_from_outside(estimator))).__name__
     if limit is not None and k > limit:
         return _Alphabet(limit, f"{learner} takes at most {limit} classes", capped=True)
-    best = _best_symbols(estimator, k)
     # Groups of single classes leave nothing to the code.
-    q = max(2, min(best, k // 2, best if limit is None else limit))
+    best = min(_best_symbols(estimator, k), k // 2)
+    q = max(2, min(best, best if limit is None else limit))
     if q == 2:
         return _Alphabet()
     return _Alphabet(q, f"{best} symbols were best for learners such as {learner}")
@@ -387,12 +388,12 @@ def _alphabet(
 
 def _best_symbols(estimator: object, k: int) -> int:
     ancestors = [cls.__name__ for cls in type(next(_from_outside(estimator))).__mro__]
-    share = next((SYMBOL_SHARES[name] for name in ancestors if name in SYMBOL_SHARES), None)
-    if share is None or k > _MOST_SYMBOL_CLASSES or is_regressor(estimator):
+    kind = next((name for name in ancestors if name in SYMBOL_SHARES), None)
+    if kind is None or k > _MOST_SYMBOL_CLASSES or is_regressor(estimator):
         return 2
-    if k <= _FEW_CLASSES and not _is_randomised(estimator):
+    if kind == "BaseDecisionTree" and k <= _FEW_CLASSES and not _is_randomised(estimator):
         return _FEWEST_SYMBOLS
-    return max(_FEWEST_SYMBOLS, min(_MOST_SYMBOLS, round(share * k)))
+    return max(_FEWEST_SYMBOLS, min(_MOST_SYMBOLS, round(SYMBOL_SHARES[kind] * k)))
 
 
 def _named(
