@@ -501,7 +501,7 @@ def main() -> None:
     parser.add_argument("--attacked", type=int, default=1000, help="samples that are attacked")
     parser.add_argument("--certified", type=int, default=1000, help="samples of section ibp")
     parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--adversarial-epochs", type=int, default=10)
+    parser.add_argument("--adversarial-epochs", type=int, default=6)
     parser.add_argument("--ibp-epochs", type=int, default=30)
     parser.add_argument("--seeds", type=int, default=3, help="of section outliers")
     parser.add_argument("--jobs", type=int)
