@@ -1,4 +1,4 @@
-"""Nine ways to hide the gradients of a network that leave its decisions nearly as they are."""
+"""Ways to hide the gradients of a network that leave its decisions nearly as they are."""
 
 import torch
 from tests.robustness.networks import ordinary
@@ -38,6 +38,14 @@ class Sealed(Masked):
         return self.after(hidden @ second.weight.T + second.bias)
 
 
+class Closed(Masked):
+    """The same without gradients of any layer."""
+
+    def forward(self, inputs):
+        with torch.no_grad():
+            return super().forward(inputs)
+
+
 def shattered(inputs):
     return inputs + 0.003 * torch.sin(3000 * inputs)
 
@@ -50,4 +58,7 @@ OUTPUTS = {
     "random gradients": lambda z: OtherBackward.apply(z, torch.randn_like),
     "clamp(z, 3)": lambda z: z.clamp(-3, 3),
     "z + .3 sin(1000 z)": lambda z: z + 0.3 * torch.sin(1000 * z),
+    "detached": torch.Tensor.detach,
+    "ranks": lambda z: z.argsort(dim=1).argsort(dim=1).to(z.dtype),
+    "gradients that are not finite": lambda z: OtherBackward.apply(z, lambda g: g / 0),
 }

@@ -3,7 +3,7 @@
 import pytest
 import torch
 from tests.robustness import oracle
-from tests.robustness.maskings import OUTPUTS, Masked, OtherBackward, Sealed, shattered
+from tests.robustness.maskings import OUTPUTS, Closed, Masked, OtherBackward, Sealed, shattered
 from tests.robustness.networks import codebook, columns, ordinary, samples
 from torch import nn
 
@@ -68,11 +68,16 @@ def test_a_random_model_is_named_and_attacked_in_the_mean():
     assert found.attacked[0] == unmasked(x, y)
 
 
-def test_what_cannot_be_seen_through_is_withheld(monkeypatch):
+@pytest.mark.parametrize(
+    "model",
+    [Sealed(after=OUTPUTS["logits rounded to 1/2"]), Closed(), Masked(before=torch.Tensor.round)],
+    ids=["sealed", "closed", "rounded inputs"],
+)
+def test_what_cannot_be_seen_through_is_withheld(model, monkeypatch):
     few = [AttackStage("spsa", SPSA(steps=2, samples=4), "logits", "black-box")]
     monkeypatch.setattr(evaluation, "escalation_stages", lambda *_: few)
     x, y = samples(8)
-    found = strong(Sealed(after=OUTPUTS["logits rounded to 1/2"]), x, y, epsilons=[EPSILON, 1.0])
+    found = strong(model, x, y, epsilons=[EPSILON, 1.0])
     assert found.attacked[0] is None
     assert "no layer was found whose gradients do" in found.withheld
     # Nothing is left, so that there is nothing to doubt.

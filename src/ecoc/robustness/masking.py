@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from ecoc._checks import listing
 from ecoc.nn.networks.architectures import ColumnEnsemble
-from ecoc.robustness.attacks.base import margin
+from ecoc.robustness.attacks.base import gradient_at, margin
 from ecoc.robustness.models import AttackedModel, View
 from ecoc.robustness.threat import CORRUPTION_NORMS, Box, Norm, check_box, unit
 
@@ -230,10 +230,7 @@ def honest_share(view: View, points: Tensor, labels: Tensor, *, step: float, nor
     points = points.detach().requires_grad_()
     with torch.enable_grad():
         before = margin(view(points)[0], labels)
-        if not before.requires_grad:
-            return 0.0
-        (gradient,) = torch.autograd.grad(before.sum(), points)
-    gradient = torch.where(gradient.isfinite(), gradient, 0.0)
+        gradient = gradient_at(points, before)
     with torch.no_grad():
         moved = points + step * unit(gradient, norm)
         after = margin(view(moved)[0], labels)

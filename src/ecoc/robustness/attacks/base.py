@@ -29,6 +29,7 @@ __all__ = [
     "best_other",
     "cross_entropy",
     "dlr",
+    "gradient_at",
     "margin",
 ]
 
@@ -95,6 +96,28 @@ def dlr(scores: Tensor, labels: Tensor, targets: Tensor | None = None) -> Tensor
 
 ATTACK_LOSSES: dict[str, Loss] = {"cross-entropy": cross_entropy, "margin": margin, "dlr": dlr}
 """Losses by name; each takes scores, labels, and targets or None."""
+
+
+def gradient_at(points: Tensor, values: Tensor) -> Tensor:
+    """The gradient of values, one for each point, with respect to the points.
+
+    It is zero where values do not depend on the points as far as torch knows, as behind ``argmax``
+    or ``detach``, and where it is not a finite number.
+
+    Examples
+    --------
+    >>> points = torch.tensor([[1.0, 3.0]], requires_grad=True)
+    >>> gradient_at(points, points.square().sum(dim=1))
+    tensor([[2., 6.]])
+    >>> gradient_at(points, points.round().detach().sum(dim=1))
+    tensor([[0., 0.]])
+    """
+    if not values.requires_grad:
+        return torch.zeros_like(points)
+    (gradient,) = torch.autograd.grad(
+        values.sum(), points, allow_unused=True, materialize_grads=True
+    )
+    return torch.where(gradient.isfinite(), gradient, 0.0)
 
 
 def best_other(scores: Tensor, labels: Tensor) -> Tensor:
@@ -217,7 +240,7 @@ class Search:
         with torch.enable_grad():
             scores, decision = self.view(points)
             values = self._losses(rows, scores, loss)
-            (gradient,) = torch.autograd.grad(values.sum(), points)
+            gradient = gradient_at(points, values)
         self._note(rows, points.detach(), decision)
         self.n_gradients += len(rows)
         self.n_zero_gradients += int((~gradient.flatten(1).any(dim=1)).sum())
