@@ -229,6 +229,29 @@ def test_automatic_symbols(learner, k, limit, n_symbols):
         assert choice == plain
 
 
+@pytest.mark.parametrize(
+    ("learner", "k", "n_columns", "n_symbols"),
+    [
+        (SVC(), 50, 20, 6),
+        (SVC(), 26, 10, 6),
+        (SVC(), 50, 50, 2),
+        (SVC(), 20, 10, 2),
+        (LogisticRegression(), 50, 20, 6),
+        (LogisticRegression(solver="liblinear"), 50, 20, 2),
+        (Ridge(), 50, 20, 2),
+        (DecisionTreeClassifier(), 50, 20, 17),
+        (object(), 50, 20, 2),
+    ],
+)
+def test_few_columns_for_many_classes_have_more_symbols(learner, k, n_columns, n_symbols):
+    choice = choose_codebook(
+        "auto", np.arange(k), estimator=learner, n_columns=n_columns, random_state=0
+    )
+    assert choice.codebook.n_symbols == n_symbols
+    few = "columns of two symbols would be few"
+    assert (few in choice.reason) == (n_symbols == 6)
+
+
 def test_randomised_trees_have_optimal_codes_side_by_side():
     random = {"estimator": DecisionTreeClassifier(max_features="sqrt"), "random_state": 0}
     choice = choose_codebook("auto", np.arange(6), n_columns=30, **random)

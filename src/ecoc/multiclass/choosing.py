@@ -13,6 +13,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_regressor
+from sklearn.utils import get_tags
 
 from ecoc._checks import RandomState, check_choice, check_int, check_seed, counted, listing
 from ecoc.codes import STANDARD_CODES, Codebook, make_code, read_codebook
@@ -51,7 +52,8 @@ classes and fewer three symbols were 1.4 points better than two in the mean, wit
 _FEW_CLASSES = 20
 """Up to so many classes three symbols were as good for trees as more (Soybean, King-Rook).
 
-Many randomised trees had no use for fewer than a third of the classes.
+Many randomised trees had no use for fewer than a third of the classes. Other learners have two
+symbols up to here, however few columns there are.
 """
 
 _FEWEST_SYMBOLS, _MOST_SYMBOLS = 3, 25
@@ -199,7 +201,9 @@ def choose_codebook(
         choice = _named(
             codebook,
             len(classes),
-            alphabet=_alphabet(codebook, n_symbols, max_classes, len(classes), estimator),
+            alphabet=_alphabet(
+                codebook, n_symbols, max_classes, len(classes), estimator, n_columns
+            ),
             estimator=estimator,
             n_columns=n_columns,
             seed=check_seed(random_state),
@@ -362,7 +366,12 @@ class _Alphabet:
 
 
 def _alphabet(
-    name: str, n_symbols: int | str | None, max_classes: int | None, k: int, estimator: object
+    name: str,
+    n_symbols: int | str | None,
+    max_classes: int | None,
+    k: int,
+    estimator: object,
+    n_columns: int | None,
 ) -> _Alphabet:
     if isinstance(n_symbols, int):
         if n_symbols > 2 and name not in _OF_SYMBOLS:
@@ -378,22 +387,48 @@ def _alphabet(
     learner = type(next(_from_outside(estimator))).__name__
     if limit is not None and k > limit:
         return _Alphabet(limit, f"{learner} takes at most {limit} classes", capped=True)
+    best, needed = _best_symbols(estimator, k), _needed_symbols(estimator, k, n_columns)
     # Groups of single classes leave nothing to the code.
-    best = min(_best_symbols(estimator, k), k // 2)
-    q = max(2, min(best, best if limit is None else limit))
-    if q == 2:
+    q = min(max(best, needed), _MOST_SYMBOLS, k // 2, k if limit is None else limit)
+    if q <= 2 or k > _MOST_SYMBOL_CLASSES or is_regressor(estimator):
         return _Alphabet()
-    return _Alphabet(q, f"{best} symbols were best for learners such as {learner}")
+    if best < needed:
+        return _Alphabet(q, f"{n_columns} columns of two symbols would be few for {k} classes")
+    return _Alphabet(q, f"{q} symbols were best for learners such as {learner}")
 
 
 def _best_symbols(estimator: object, k: int) -> int:
+    """What was best for a kind of learner, whatever the number of columns."""
     ancestors = [cls.__name__ for cls in type(next(_from_outside(estimator))).__mro__]
     kind = next((name for name in ancestors if name in SYMBOL_SHARES), None)
-    if kind is None or k > _MOST_SYMBOL_CLASSES or is_regressor(estimator):
+    if kind is None:
         return 2
     if kind == "BaseDecisionTree" and k <= _FEW_CLASSES and not _is_randomised(estimator):
         return _FEWEST_SYMBOLS
-    return max(_FEWEST_SYMBOLS, min(_MOST_SYMBOLS, round(SYMBOL_SHARES[kind] * k)))
+    return max(_FEWEST_SYMBOLS, round(SYMBOL_SHARES[kind] * k))
+
+
+def _needed_symbols(estimator: object, k: int, n_columns: int | None) -> int:
+    """What codes with fewer columns than classes need, if the learner takes so many classes.
+
+    Probabilities of k classes follow from those of L columns of q symbols only if L (q - 1) is at
+    least k - 1; with 50 and 100 classes and 20 columns about twice that was best or nearly so for
+    machines, logistic regression and boosting, and no harm to nearest neighbours
+    (`benchmarks/which_symbols.py`).
+    """
+    few_columns = n_columns is not None and n_columns < k
+    if not few_columns or k <= _FEW_CLASSES or not _takes_groups(estimator):
+        return 2
+    return 1 + -(-2 * (k - 1) // n_columns)
+
+
+def _takes_groups(estimator: object) -> bool:
+    """Whether a learner says that it takes more than two classes."""
+    try:
+        tags = get_tags(estimator).classifier_tags
+    except (AttributeError, TypeError):
+        return False
+    return tags is not None and tags.multi_class
 
 
 def _named(

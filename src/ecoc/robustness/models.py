@@ -367,6 +367,9 @@ class View:
         From there to the class scores whose largest is the prediction.
     undecided : int, optional
         A place among these scores that stands for no class: to end there is no success.
+    confirm : callable, optional
+        As `body`, but asked with more care: what an answer of `body` calls a success is one if
+        this says so too. For random models, which are lucky now and then.
 
     Examples
     --------
@@ -379,6 +382,7 @@ class View:
     surrogate: Head = _same
     decision: Head = _same
     undecided: int | None = None
+    confirm: Head | None = None
 
     def __call__(self, points: Tensor) -> tuple[Tensor, Tensor]:
         """The scores to push on, and the scores that decide."""
@@ -473,8 +477,9 @@ class AttackedModel:
         """
         surrogate = self.heads[head] if head else self.decision
         rejection, decision = self.rejection, self.decision
+        confirm = self.careful if self.n_judges > 1 else None
         if rejection is None:
-            return View(self.body, surrogate, decision)
+            return View(self.body, surrogate, decision, confirm=confirm)
 
         def answer(logits: Tensor) -> Tensor:
             scores = decision(logits)
@@ -482,7 +487,12 @@ class AttackedModel:
             return torch.cat([scores, rejected[:, None]], dim=1)
 
         n_classes = 0 if self.matrix is None else len(self.matrix)
-        return View(self.body, surrogate, answer, n_classes if past_rejection else None)
+        undecided = n_classes if past_rejection else None
+        return View(self.body, surrogate, answer, undecided, confirm)
+
+    def careful(self, points: Tensor) -> Tensor:
+        """The logits that judge: of a random model the mean of many answers."""
+        return torch.stack([self.body(points) for _ in range(self.n_judges)]).mean(dim=0)
 
     def judge(self, points: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         """Which points the model itself gets wrong, and which it rejects; two masks.
@@ -491,8 +501,7 @@ class AttackedModel:
         """
         with torch.no_grad():
             if self.predict is None or self.classes is None:
-                answers = [self.body(points) for _ in range(self.n_judges)]
-                logits = torch.stack(answers).mean(dim=0)
+                logits = self.careful(points)
                 wrong = self.decision(logits).argmax(dim=1) != labels
                 rejected = self.rejection(logits) if self.rejection else torch.zeros_like(wrong)
                 return wrong & ~rejected, rejected

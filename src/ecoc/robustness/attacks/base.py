@@ -261,6 +261,11 @@ class Search:
 
     def _note(self, rows: Tensor, points: Tensor, scores: Tensor) -> None:
         margins, broken = self._judge(rows, scores)
+        if self.view.confirm is not None and bool(broken.any()):
+            some = torch.nonzero(broken)[:, 0]
+            with torch.no_grad():
+                sure = self.view.decision(self.view.confirm(points[some]))
+            margins[some], broken[some] = self._judge(rows[some], sure)
         standing = ~self.broken[rows]
         worse = standing & (broken | (margins < self.margins[rows]))
         if bool(worse.any()):
