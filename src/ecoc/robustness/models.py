@@ -576,7 +576,7 @@ def attacked_model(model: Any, samples: npt.NDArray[Any]) -> AttackedModel:
     deciding: Deciding = "logits"
     if adapter.matrix is not None:
         with torch.no_grad():
-            logits = module(torch.from_numpy(samples[:_USUAL]).to(device, dtype))
+            logits = module(torch.tensor(samples[:_USUAL], device=device, dtype=dtype))
         heads = code_heads(adapter.matrix, device, sizes=column_sizes(logits), decision=decision)
         deciding = _deciding(adapter.matrix, decision, logits)
     return AttackedModel(
@@ -733,14 +733,17 @@ def tempered(decoder: Head, sharpness: float = 1.0, sizes: Tensor | None = None)
 _RIVALS = 9
 """The most classes that a sample is pushed towards one by one."""
 
+_OVER = 0.02
+"""How far a column is turned around, in units of its usual size, so that it does not turn back."""
+
 
 def fewest_columns(matrix: npt.NDArray[np.int8], decision: Head, sizes: Tensor) -> Head:
     """Score each class by what is missing for it to take over from the class that decides now.
 
     Of the columns that tell the two apart, those that are cheapest to turn around until half
-    of them are: minus the sum of their leads, in units of what is usual for each column. The
-    class that decides has 0. Hamming decoding changes its mind where the sum is 0, and no
-    other column needs to move.
+    of them are: minus the sum of their leads, in units of what is usual for each column, and a
+    little more. The class that decides has 0. Hamming decoding changes its mind before the sum is
+    0, and no other column needs to move.
 
     Parameters
     ----------
@@ -756,7 +759,7 @@ def fewest_columns(matrix: npt.NDArray[np.int8], decision: Head, sizes: Tensor) 
     >>> matrix = np.array([[1, 1, 1], [-1, -1, 1], [1, -1, -1]], dtype=np.int8)
     >>> head = fewest_columns(matrix, CodeDecoder(matrix, "hamming"), torch.ones(3))
     >>> head(torch.tensor([[4.0, 1.0, 3.0]]))
-    tensor([[ 0., -5., -4.]])
+    tensor([[ 0.0000, -5.0400, -4.0400]])
     """
     code = torch.tensor(matrix.tolist(), dtype=torch.float32, device=sizes.device)
 
@@ -773,7 +776,8 @@ def fewest_columns(matrix: npt.NDArray[np.int8], decision: Head, sizes: Tensor) 
         weights = sides.abs().gather(2, order)
         # One that is a tie is not a win for every class: go on until there is more than half.
         needed = weights.cumsum(2) - weights <= weights.sum(2, keepdim=True) / 2
-        missing = torch.where(needed & (weights > 0), leads.clamp(min=0), 0.0).sum(dim=2)
+        costs = (leads + _OVER).clamp(min=0)
+        missing = torch.where(needed & (weights > 0), costs, 0.0).sum(dim=2)
         # Classes far behind come last, in their order.
         with torch.no_grad():
             ranks = scores.argsort(dim=1, descending=True).argsort(dim=1)
