@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.model_selection import GridSearchCV
@@ -208,6 +208,7 @@ def test_a_limit_decides_the_symbols_of_many_classes():
         (GaussianNB(), 12, None, 6),
         (GaussianNB(), 11, None, 5),
         (GaussianNB(), 5, None, 2),
+        (HistGradientBoostingClassifier(), 30, None, 3),
         (KNeighborsClassifier(), 12, None, 2),
         (LogisticRegression(), 12, None, 2),
         (RandomForestClassifier(), 12, None, 2),
@@ -239,6 +240,7 @@ def test_automatic_symbols(learner, k, limit, n_symbols):
         (LogisticRegression(), 50, 20, 6),
         (LogisticRegression(solver="liblinear"), 50, 20, 2),
         (Ridge(), 50, 20, 2),
+        (HistGradientBoostingClassifier(), 50, 20, 6),
         (DecisionTreeClassifier(), 50, 20, 17),
         (object(), 50, 20, 2),
     ],

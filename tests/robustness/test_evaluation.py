@@ -21,7 +21,7 @@ from tests.robustness.networks import (
 from ecoc.errors import InvalidInputError, VerificationError
 from ecoc.multiclass import ECOCClassifier
 from ecoc.nn import NetworkClassifier
-from ecoc.robustness import RobustnessResult, evaluate_robustness
+from ecoc.robustness import RobustnessResult, certify, evaluate_robustness
 
 EPSILONS = (0.1, 1.0)
 
@@ -41,6 +41,16 @@ def masked():
     x, y = samples(40)
     network = Scaled(ordinary(), 50.0)
     return evaluate_robustness(network, x, y, epsilons=EPSILONS, random_state=0)
+
+
+def test_arrays_need_not_be_writable():
+    x, y = (values.numpy() for values in samples(4))
+    x.setflags(write=False)
+    y.setflags(write=False)
+    found = evaluate_robustness(CodeModel(), x, digit_names(y), epsilons=[0.05], random_state=0)
+    assert found.n_samples == 4
+    proof = certify(ordinary(), x, y, epsilons=[0.01])
+    assert len(proof.radii) == 4
 
 
 def test_a_healthy_network(healthy):

@@ -201,9 +201,11 @@ class ECOCClassifier(SkopsFileMixin, MetaEstimatorMixin, ClassifierMixin, BaseEs
         classes, and never more than there are classes. ``"auto"`` is the limit that the learner
         states, see :func:`ecoc.multiclass.choosing.class_limit`, if there are more classes than
         that, and else what was best for its kind,
-        :data:`ecoc.multiclass.choosing.SYMBOL_SHARES`: more than 2 for trees and Gaussian naive
-        Bayes. The default is ``"auto"`` for the codebook ``"auto"``, unless `decoding` is for two
-        symbols alone, and 2 for others. With a matrix as codebook it is the number of its symbols.
+        :data:`ecoc.multiclass.choosing.SYMBOL_SHARES`: more than 2 for trees, boosting
+        (``HistGradientBoostingClassifier``) and Gaussian naive Bayes, and for more than 20 classes
+        with fewer columns than classes. The default is ``"auto"`` for the codebook ``"auto"``,
+        unless `decoding` is for two symbols alone, and 2 for others. With a matrix as codebook it
+        is the number of its symbols.
     max_classes : int, optional
         How many classes the learner takes at most. With more classes than that `n_symbols` is
         ``"auto"`` by default, and has this limit. A codebook whose columns need more groups is

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
+import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
@@ -395,7 +396,9 @@ def as_samples(x: npt.ArrayLike | Tensor, model: object = None) -> Tensor:
         samples = x.detach()
     else:
         parameters = model.parameters() if isinstance(model, torch.nn.Module) else iter(())
-        samples = torch.as_tensor(x).to(next((p.dtype for p in parameters), torch.float32))
+        # Copied, because torch warns of arrays that may not be written to.
+        given = x if isinstance(x, Tensor) else torch.tensor(np.asarray(x))
+        samples = given.to(next((p.dtype for p in parameters), torch.float32))
     if samples.ndim < 2 or not len(samples):
         raise InvalidInputError(
             "x must have a row for each sample, at least one, and features; "
