@@ -49,7 +49,7 @@ with 50 and 100 classes 16 and 25 were 28 and 16 points better. Naive Bayes, 2k 
 symbols as classes were 11 points better than two in the mean, and 1 to 22 points on nine of the ten
 sets. Boosting: three symbols had the better log loss on all sets at all lengths, two thirds of that
 of two in the median, and as many right in the mean, more with few columns; more than three cost more
-and brought nothing with 2k columns.
+and brought little with 2k columns.
 """
 
 _FEW_CLASSES = 20
