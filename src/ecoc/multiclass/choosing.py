@@ -42,14 +42,14 @@ MAX_PAIRWISE_CLASSES = 40
 SYMBOL_SHARES = {"BaseDecisionTree": 1 / 3, "GaussianNB": 1 / 2, "BaseHistGradientBoosting": 0}
 """How many symbols were best for a kind of learner with many classes, as a share of these.
 
-At least three, which is what 0 stands for. Kinds go by the name of a class or an ancestor; what is
-not listed has two symbols. `benchmarks/which_symbols.py`, ten data sets of 6 to 100 classes. Trees,
-20 columns: with eleven classes and fewer three symbols were 1.4 points better than two in the mean,
-with 50 and 100 classes 16 and 25 were 28 and 16 points better. Naive Bayes, 2k columns: half as many
-symbols as classes were 11 points better than two in the mean, and 1 to 22 points on nine of the ten
-sets. Boosting: three symbols had the better log loss on all sets at all lengths, two thirds of that
-of two in the median, and as many right in the mean, more with few columns; more than three cost more
-and brought little with 2k columns.
+At least three, which is what 0 stands for. Kinds go by the name of a class or an ancestor; what
+is not listed has two symbols. `benchmarks/which_symbols.py`, ten data sets of 6 to 100 classes.
+Trees, 20 columns: with eleven classes and fewer three symbols were 1.4 points better than two in
+the mean, with 50 and 100 classes 16 and 25 were 28 and 16 points better. Naive Bayes, 2k columns:
+half as many symbols as classes were 11 points better than two in the mean, and 1 to 22 points on
+nine of the ten sets. Boosting: three symbols had the better log loss on all sets at all lengths,
+two thirds of that of two in the median, and as many right in the mean, more with few columns;
+more than three cost more and brought little with 2k columns.
 """
 
 _FEW_CLASSES = 20
@@ -205,7 +205,12 @@ def choose_codebook(
             codebook,
             len(classes),
             alphabet=_alphabet(
-                codebook, n_symbols, max_classes, len(classes), estimator, n_columns
+                codebook,
+                n_symbols,
+                max_classes,
+                k=len(classes),
+                estimator=estimator,
+                n_columns=n_columns,
             ),
             estimator=estimator,
             n_columns=n_columns,
@@ -372,6 +377,7 @@ def _alphabet(
     name: str,
     n_symbols: int | str | None,
     max_classes: int | None,
+    *,
     k: int,
     estimator: object,
     n_columns: int | None,
@@ -419,8 +425,7 @@ def _needed_symbols(estimator: object, k: int, n_columns: int | None) -> int:
     machines, logistic regression and boosting, and no harm to nearest neighbours
     (`benchmarks/which_symbols.py`).
     """
-    few_columns = n_columns is not None and n_columns < k
-    if not few_columns or k <= _FEW_CLASSES or not _takes_groups(estimator):
+    if n_columns is None or n_columns >= k or k <= _FEW_CLASSES or not _takes_groups(estimator):
         return 2
     return 1 + -(-2 * (k - 1) // n_columns)
 
@@ -431,7 +436,7 @@ def _takes_groups(estimator: object) -> bool:
         tags = get_tags(estimator).classifier_tags
     except (AttributeError, TypeError):
         return False
-    return tags is not None and tags.multi_class
+    return tags is not None and bool(tags.multi_class)
 
 
 def _named(

@@ -112,8 +112,7 @@ def strong_stages(model: AttackedModel, n_classes: int, norm: Norm = "linf") -> 
     if model.matrix is not None and not model.matrix.all():
         # Without zeros it would be the margin of the logits once more.
         stages.append(_stage(APGD(steps=30), "log-likelihood"))
-    by_signs = model.deciding == "signs"
-    if by_signs:
+    if model.deciding == "signs":
         stages.append(_stage(APGD(steps=60, restarts=8), "fewest"))
     if n_classes > 2:
         head = _TARGETED[model.deciding]
