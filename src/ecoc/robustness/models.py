@@ -286,7 +286,7 @@ def _given_shape(model: Any) -> tuple[int, ...] | None:
 
 
 def _code_classifier(model: Any) -> ModelAdapter:
-    remedy = " Train the model with n_symbols=2 (ecoc fit --symbols 2); trees have more by default."
+    remedy = " Train the model with n_symbols=2 (ecoc fit --symbols 2); some learners have more."
     check_two_symbols(model.codebook_, "A robustness evaluation", remedy)
     if getattr(model, "_costs_", None) is not None or getattr(model, "_ratios_", None) is not None:
         raise UnsupportedError(
