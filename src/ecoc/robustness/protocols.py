@@ -90,7 +90,7 @@ def strong_stages(model: AttackedModel, n_classes: int, norm: Norm = "linf") -> 
 
     Cheap attacks that break most of what can be broken come first; Square comes last, where
     whatever it still finds says that gradients were of no use. Where signs alone decide, what
-    counts is which columns are the cheapest to turn around, and one attack begins anew many times
+    counts is which columns are the cheapest to turn around, and two attacks begin anew many times
     to find these.
     """
     if norm in PIXEL_NORMS:
@@ -114,6 +114,7 @@ def strong_stages(model: AttackedModel, n_classes: int, norm: Norm = "linf") -> 
         stages.append(_stage(APGD(steps=30), "log-likelihood"))
     if model.deciding == "signs":
         stages.append(_stage(APGD(steps=60, restarts=8), "fewest"))
+        stages.append(_stage(APGD(steps=40, restarts=4), "tempered"))
     if n_classes > 2:
         head = _TARGETED[model.deciding]
         stages.append(_every_target(head, APGD(steps=20, random_start=False), 9))
