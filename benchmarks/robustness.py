@@ -1,15 +1,13 @@
-"""Accuracy under attack by codebook, a masked model, and certified training, on MNIST.
+"""Masked models, hardened networks, foreign inputs and other threats, on MNIST.
 
     python benchmarks/robustness.py --data FOLDER            all sections
-    python benchmarks/robustness.py table --attacked 200     one section, on fewer samples
-    python benchmarks/robustness.py table --models IP dense  some models
+    python benchmarks/robustness.py masked --attacked 100    one section, on fewer samples
     python benchmarks/robustness.py --smoke                  seconds, on scikit-learn's digits
 
-Sections: ``table`` (the paper's protocol and the strong one, for every codebook and for the
-twin that is trained end to end), ``masked`` (the last layer times 50: the warning must come,
-and the strong accuracy must hardly change), ``adversarial`` (what is left after adversarial
-training of a code and of ordinary networks, at equal epochs and at equal compute), ``ibp``
-(certified accuracies of the same), ``outliers`` (how well foreign inputs are
+Codebooks are compared by ``ecoc reproduce table8 --full``. Sections: ``masked`` (the last layer
+times 50: the warning must come, and the strong accuracy must hardly change), ``adversarial`` (what
+is left after adversarial training of a code and of ordinary networks, at equal epochs and at equal
+compute), ``ibp`` (certified accuracies of the same), ``outliers`` (how well foreign inputs are
 told from digits, by the least loss to a codeword and by what an ordinary network and five of them
 say), ``tables`` (the same for tables, where a class that was left out is foreign), ``threats``
 (the strong protocol for changes of few pixels, patches, sums of changes and corruptions, for a
@@ -40,17 +38,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from ecoc.codes import dense_random, one_vs_one, one_vs_rest, sparse_random
 from ecoc.datasets import load_dataset
 from ecoc.design import design_codebook
 from ecoc.multiclass import ECOCClassifier
-from ecoc.nn import ECOCNetworkClassifier, MulticlassTwin, NetworkClassifier, load_model
+from ecoc.nn import ECOCNetworkClassifier, NetworkClassifier, load_model
 from ecoc.nn.networks.architectures import mlp, small_cnn
 from ecoc.robustness import certify, corrupt, evaluate_robustness
 from ecoc.robustness.corruptions import CORRUPTIONS
 
-MODELS = ("IP", "dense", "sparse", "one-vs-rest", "one-vs-one", "multiclass twin")
-EPSILONS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 CERTIFIED = (0.05, 0.1)
 HARDENED = (0.05, 0.1, 0.15)
 WIDER = 5
@@ -80,38 +75,24 @@ def load(options: argparse.Namespace) -> Data:
     return Data(train, found.y[: options.train], test, found.y_test[: options.test], "mnist")
 
 
-def networks(options: argparse.Namespace) -> dict[str, Callable[[], Any]]:
-    """Every model of the table, not trained yet."""
-    settings = {
-        "architecture": "mlp" if options.smoke else "small-cnn",
-        "epochs": 1 if options.smoke else options.epochs,
-        "n_jobs": options.jobs,
-        "random_state": 0,
-    }
-    designed = design_codebook(10, 20, min_column_distance=3, random_state=0)
-    codes = {
-        "IP": designed,
-        "dense": dense_random(10, 20, random_state=0),
-        "sparse": sparse_random(10, 20, random_state=0),
-        "one-vs-rest": one_vs_rest(10),
-        "one-vs-one": one_vs_one(10),
-    }
-    made: dict[str, Callable[[], Any]] = {
-        name: lambda code=code: ECOCNetworkClassifier(code, **settings)
-        for name, code in codes.items()
-    }
-    made["multiclass twin"] = lambda: MulticlassTwin(designed, **settings)
-    wanted = options.models or (MODELS[:1] if options.smoke else MODELS)
-    return {name: made[name] for name in wanted}
+def coded(options: argparse.Namespace) -> ECOCNetworkClassifier:
+    """A network for each column of the optimal code, not trained yet."""
+    return ECOCNetworkClassifier(
+        design_codebook(10, 20, min_column_distance=3, random_state=0),
+        architecture="mlp" if options.smoke else "small-cnn",
+        epochs=1 if options.smoke else options.epochs,
+        n_jobs=options.jobs,
+        random_state=0,
+    )
 
 
-def trained(name: str, make: Callable[[], Any], data: Data, options: argparse.Namespace) -> Any:
-    """A trained model, read from the folder where it is there."""
+def trained(name: str, model: Any, data: Data, options: argparse.Namespace) -> Any:
+    """The model, trained, or read from the folder where it is there."""
     keep = None if options.keep is None else Path(options.keep)
     path = None if keep is None else keep / f"{data.name}-{name.replace(' ', '-')}.safetensors"
     if path is not None and path.exists():
         return load_model(path)
-    model = make().fit(data.train, data.y_train)
+    model.fit(data.train, data.y_train)
     if path is not None and keep is not None:
         keep.mkdir(parents=True, exist_ok=True)
         model.save(path)
@@ -142,26 +123,6 @@ def percent(share: float | None, width: int = 13) -> str:
     return f"{'-':>{width}}" if share is None else f"{100 * share:{width}.1f}"
 
 
-def table(data: Data, options: argparse.Namespace) -> None:
-    """Clean, paper's protocol and strong protocol for every model, decoded by equation 20."""
-    epsilons = (0.1,) if options.smoke else EPSILONS
-    print(
-        f"{data.name}: {len(data.train)} training samples, clean on {len(data.test)}, attacked on "
-        f"the first {min(options.attacked, len(data.test))}; l_inf"
-    )
-    print(f"{'':16}{'clean':>7}  {'protocol':9}" + "".join(f"{e:>7g}" for e in (*epsilons, 1.0)))
-    for name, make in networks(options).items():
-        model = trained(name, make, data, options).set_params(decoding="soft")
-        result = attacked(model, data, options, (*epsilons, 1.0))
-        clean = model.score(data.test, data.y_test)
-        for protocol, values in (("paper", result.paper), ("strong", result.attacked)):
-            cells = "".join(percent(value, 7) for value in values)
-            head = f"{name:16}{100 * clean:6.1f}%" if protocol == "paper" else " " * 23
-            print(f"{head}  {protocol:9}{cells}", flush=True)
-        for warning in result.warnings:
-            print(f"{'':25}warning: {warning}")
-
-
 def masked(data: Data, options: argparse.Namespace) -> None:
     """A model whose last layers are multiplied by 50 hides its gradients.
 
@@ -169,8 +130,7 @@ def masked(data: Data, options: argparse.Namespace) -> None:
     probabilities becomes a count of labels, so there the scaled model is compared with Hamming
     decoding.
     """
-    name, make = next(iter(networks(options).items()))
-    model = trained(name, make, data, options)
+    model = trained("IP", coded(options), data, options)
     scaled = copy.deepcopy(model)
     for network in scaled.networks_:
         last = [layer for layer in network.modules() if isinstance(layer, torch.nn.Linear)][-1]
@@ -439,18 +399,16 @@ THREATS = {"l1": (2, 5, 10), "l0": (2, 5, 10), "patch": (3, 5, 7), "corruptions"
 
 def threats(data: Data, options: argparse.Namespace) -> None:
     """What stands other changes than those of l_inf, and corruptions alone, kind by kind."""
-    made = networks(options)
     settings = {
         "architecture": "mlp" if options.smoke else "small-cnn",
         "epochs": 1 if options.smoke else options.epochs,
     }
-    made = {name: make for name, make in made.items() if name in MODELS[:1]}
-    made["ordinary"] = lambda: NetworkClassifier(random_state=0, **settings)
+    made = {"IP": coded(options), "ordinary": NetworkClassifier(random_state=0, **settings)}
     n = options.attacked
     x, y = data.test[:n], data.y_test[:n]
     print(f"strong protocol on {len(x)} samples; {len(data.train)} training samples")
-    for name, make in made.items():
-        model = trained(name, make, data, options)
+    for name, network in made.items():
+        model = trained(name, network, data, options)
         for norm, radii in THREATS.items():
             begun = time.process_time()
             result = evaluate_robustness(
@@ -480,7 +438,6 @@ def _n_certified(options: argparse.Namespace) -> int:
 
 
 SECTIONS = {
-    "table": table,
     "masked": masked,
     "adversarial": adversarial,
     "ibp": ibp,
@@ -495,7 +452,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("sections", nargs="*", choices=[[], *SECTIONS], default=[])
     parser.add_argument("--data", help="folder of data files (the variable ECOC_DATA)")
-    parser.add_argument("--models", nargs="+", choices=MODELS, help="of the table; all by default")
     parser.add_argument("--train", type=int, default=10_000)
     parser.add_argument("--test", type=int, default=1000)
     parser.add_argument("--attacked", type=int, default=1000, help="samples that are attacked")
