@@ -250,3 +250,18 @@ def test_bounds_and_attacks_take_a_module_that_ends_in_a_decoder():
     assert proof.clean_accuracy == result.clean == pytest.approx(right)
     assert proof.certified_accuracy[0] > 0.5
     assert (np.array(proof.certified_accuracy) <= np.array(result.attacked)).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 60])
+@pytest.mark.parametrize(
+    ("decoding", "factor", "deciding"),
+    [
+        ("soft", 1.0, "probabilities"),
+        ("soft", 50.0, "signs"),
+        ("hamming", 1.0, "signs"),
+        ("normalised-linear", 50.0, "logits"),
+    ],
+)
+def test_what_decides_does_not_depend_on_the_number_of_samples(decoding, factor, deciding, n):
+    model = CodeModel(factor, decoding)
+    assert attacked_model(model, samples(n)[0].numpy()).deciding == deciding

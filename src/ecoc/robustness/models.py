@@ -55,7 +55,7 @@ _LARGEST = LossBased("linear")
 """Decides by the largest score where every class has its own."""
 
 _USUAL = 256
-"""Samples from which the usual size of a column's logits is taken."""
+"""Samples from which the usual size of a column's logits is taken, and mixtures of them."""
 
 _VOTES = 0.9
 """Signs decide if they give the same class for this share of logits."""
@@ -596,7 +596,7 @@ def attacked_model(model: Any, samples: npt.NDArray[Any]) -> AttackedModel:
 
 def _deciding(matrix: npt.NDArray[np.int8], decision: Head, logits: Tensor) -> Deciding:
     """What a decision is nearest to, for logits of the usual sizes."""
-    probes = _shuffled(logits)
+    probes = _mixed(logits)
     chosen = decision(probes).argmax(dim=1)
 
     def agreement(output: str) -> float:
@@ -608,12 +608,13 @@ def _deciding(matrix: npt.NDArray[np.int8], decision: Head, logits: Tensor) -> D
     return "logits" if agreement("normalised-linear") > agreement("soft") else "probabilities"
 
 
-def _shuffled(logits: Tensor) -> Tensor:
-    """Logits of columns that were told apart from one another, with signs at random."""
+def _mixed(logits: Tensor) -> Tensor:
+    """Logits of columns drawn apart from one another, with signs at random; always as many."""
     generator = torch.Generator().manual_seed(0)
-    order = torch.rand(logits.shape, generator=generator).argsort(dim=0).to(logits.device)
-    signs = 2.0 * torch.randint(2, logits.shape, generator=generator) - 1
-    return logits.gather(0, order) * signs.to(logits)
+    shape = (_USUAL, logits.shape[1])
+    rows = torch.randint(len(logits), shape, generator=generator).to(logits.device)
+    signs = 2.0 * torch.randint(2, shape, generator=generator) - 1
+    return logits.gather(0, rows) * signs.to(logits)
 
 
 def _with_gradients(model: ModelAdapter, samples: npt.NDArray[Any]) -> tuple[nn.Module | None, str]:
@@ -801,7 +802,7 @@ def _means_or_sums(matrix: npt.NDArray[np.int8], decision: Head, sizes: Tensor) 
         scores: Tensor = linear(torch.tanh(logits / 2))
         return scores
 
-    probes = _shuffled(sizes.expand(_USUAL, -1))
+    probes = _mixed(sizes[None])
     chosen = decision(probes).argmax(dim=1)
     agree = [int((form(probes).argmax(dim=1) == chosen).sum()) for form in (means, sums)]
     return sums if agree[1] > agree[0] else means
