@@ -209,6 +209,14 @@ def test_a_worker_that_is_back_at_once_has_its_columns_again(model, data):
     assert server.status().failed_answers == 0
 
 
+def test_a_worker_that_is_back_is_asked_again_by_whoever_waits(model, data):
+    X, _ = data
+    server = VirtualServer(model, n_workers=1)
+    server.crew.at(0.005, lambda: (server.crew.kill("w0"), server.crew.join("w0")))
+    served = server.predict(X, deadline=None)
+    assert np.array_equal(served.labels, model.predict(X))
+
+
 def test_waiting_for_all_columns_outlives_a_worker(model, data):
     X, _ = data
     server = VirtualServer(model, n_workers=2)
@@ -389,12 +397,64 @@ def test_reject_labels_are_given_out(data):
     assert np.array_equal(VirtualServer(model).predict(X).labels, model.predict(X))
 
 
-def test_nobody_answers(model, data):
+@pytest.mark.parametrize("seconds", [0.0, 0.2])
+def test_the_first_answer_is_waited_for_and_others_have_the_deadline_again(model, data, seconds):
+    X, _ = data
+    server = VirtualServer(model)
+    for number, worker in enumerate(server.crew.names()):
+        server.crew.seconds[worker] = 10.0 + 0.15 * number
+    served = server.predict(X, deadline=seconds, patience=0)
+    assert served.seconds == pytest.approx(10.0 + seconds)
+    assert len(served.missing_columns) == (7 if seconds else 11)
+    expected = model.predict(X, missing_columns=served.missing_columns)
+    assert np.array_equal(served.labels, expected)
+    check_truth(served, model, model.column_scores(X))
+
+
+def test_workers_that_are_busy_for_long_lose_no_batch(model, data, answers):
+    X, _ = data
+    server = VirtualServer(model)
+    crew = server.crew
+    crew.scores = lambda batch, columns: answers(batch)[:, columns]
+    crew.busy.update(crew.names())
+    for backlog in (0.2, 0.5, 0.7, 1.0, 3.0, 100.0):
+        for worker in crew.names():
+            crew.seconds[worker] = backlog
+            crew.ask(worker, X[:1], [0], np.inf)
+            crew.seconds[worker] = 0.01
+        # They leave what has waited for half a second, and what is then asked once more.
+        served = server.predict(X[:9], deadline=0.2, patience=0.8)
+        assert served.seconds == pytest.approx(backlog + 0.01)
+        expected = model.predict(X[:9], missing_columns=served.missing_columns)
+        assert np.array_equal(served.labels, expected)
+
+
+def test_workers_that_all_owe_too_much_lose_no_batch(model, data, answers):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.scores = lambda batch, columns: answers(batch)[:, columns]
+    server.crew.seconds.update(w0=1000.0, w1=1000.0, w2=1000.0)
+    for _ in range(40):
+        server.predict(X[:2], deadline=0.1, patience=0)
+    server.crew.seconds["w3"] = 2000.0
+    server.crew.at(30.0, lambda: server.crew.kill("w3"))
+    server.crew.seconds.update(w0=0.01, w1=0.01, w2=0.01)
+    began = server.crew.clock()
+    served = server.predict(X[:2], deadline=0.1, patience=0)
+    # Nobody could be asked before it had given one of its answers.
+    assert 1000.0 < began + served.seconds < 1001.0
+
+
+def test_nobody_is_left_to_answer(model, data):
     X, _ = data
     server = VirtualServer(model)
     for worker in server.crew.names():
         server.crew.seconds[worker] = 10.0
-    with pytest.raises(TimeLimitError, match=r"answered within 0\.7 s, of 4 workers"):
+        server.crew.at(7.0, lambda gone=worker: server.crew.kill(gone))
+    with pytest.raises(TimeLimitError, match=r"answered within 7 s"):
+        server.predict(X, deadline=0.2, patience=0.5)
+    server.crew.pass_time(1.0)
+    with pytest.raises(TimeLimitError, match=r"answered within 0\.7 s, of 0 workers"):
         server.predict(X, deadline=0.2, patience=0.5)
 
 

@@ -217,7 +217,8 @@ class ColumnServer:
         X : array, sparse matrix, data frame or Table
             The features, as the model takes them.
         deadline : float, optional
-            After how many seconds late columns are done without; None waits for all.
+            After how many seconds late columns are done without; None waits for all. The first
+            answer is waited for as long as there are workers that may give it.
         min_margin : int, optional
             The wanted margin. Samples below it are waited for, and are marked if waiting has
             not helped.
@@ -234,31 +235,33 @@ class ColumnServer:
         Raises
         ------
         TimeLimitError
-            If no column has answered at all.
+            If no column has answered, and no worker is left that could.
         ColumnError
             If all workers that answered could not cope with the samples.
         UnsupportedError
             If the server is closed.
         """
-        if deadline is not None:
-            deadline = check_number("deadline", deadline, minimum=0)
+        seconds = math.inf if deadline is None else check_number("deadline", deadline, minimum=0)
         if min_margin is not None:
             check_int("min_margin", min_margin, minimum=0)
         check_number("patience", patience, minimum=0)
         features = self._features(X)
         began = self._workers.clock()
-        soft = math.inf if deadline is None else began + deadline
+        soft = began + seconds
         gathering = _Gathering(n_samples(features), self._classifier, waits=deadline is None)
         with self._lock:
             self._active.add(gathering)
         try:
             # A worker that begins with it after half of the time may as well not begin.
-            half = (soft + patience - began) / 2
-            self._ask(gathering, features, range(self._matrix.shape[1]), half)
+            self._ask(gathering, features, (seconds + patience) / 2)
             while True:
                 self._collect(gathering, features, soft, soft + patience, min_margin)
-                if not self._found_liars(gathering):
+                if self._found_liars(gathering):
+                    continue
+                if not gathering.missing.all() or not self._await_first(gathering, features):
                     break
+                # The others have as much time again.
+                soft = self._workers.clock() + seconds
         finally:
             self._finish(gathering)
         if gathering.missing.all():
@@ -285,9 +288,9 @@ class ColumnServer:
                 if soft < math.inf and self._enough(gathering, min_margin):
                     return
                 gathering.waits = True
-                asked = self._ask(gathering, X, np.flatnonzero(gathering.missing), hard - now)
+                self._ask(gathering, X, hard - now)
                 limit = hard
-                if not asked and gathering.errors and not gathering.expected:
+                if gathering.errors and not self._is_awaited(gathering):
                     # Whoever was asked again said the same; there is nobody else.
                     return
             else:
@@ -296,6 +299,30 @@ class ColumnServer:
                 if gathering.version == seen:
                     left = None if limit == math.inf else limit - now
                     self._workers.wait(gathering.condition, left)
+
+    def _await_first(self, gathering: _Gathering, X: Any) -> bool:
+        """Wait for the first answer, however long it takes; False if nobody is left to give it."""
+        gathering.waits = True
+        while True:
+            with gathering.condition:
+                seen = gathering.version
+            if not gathering.missing.all():
+                return True
+            if self._closed:
+                return False
+            self._ask(gathering, X, math.inf)
+            if not self._is_awaited(gathering):
+                return False
+            with gathering.condition:
+                if gathering.version == seen:
+                    self._workers.wait(gathering.condition, None)
+
+    def _is_awaited(self, gathering: _Gathering) -> bool:
+        """Whether a worker has still to answer, or to be asked once it owes less to others."""
+        with self._lock:
+            return bool(gathering.expected) or any(
+                gathering.wanted(worker, held) for worker, held in self._held.items()
+            )
 
     def _enough(self, gathering: _Gathering, min_margin: int | None) -> bool:
         """Whether the answers tell all classes apart, and as surely as was wanted."""
@@ -360,7 +387,7 @@ class ColumnServer:
             return ColumnError(f"All workers failed; the first said: {error}")
         return TimeLimitError(
             f"No column answered within {self._workers.clock() - began:.3g} s, of "
-            f"{counted(len(self._held), 'worker')}. Give it a later deadline, or more patience."
+            f"{counted(len(self._held), 'worker')}. Give it more patience, or more workers."
         )
 
     def _features(self, X: Any) -> Any:
@@ -373,15 +400,14 @@ class ColumnServer:
 
     # ------------------------------------------------------------ the workers
 
-    def _ask(self, gathering: _Gathering, X: Any, columns: Iterable[int], seconds: float) -> int:
-        """Send the batch to whoever holds one of the columns and was not asked for it.
+    def _ask(self, gathering: _Gathering, X: Any, seconds: float) -> None:
+        """Send the batch to whoever holds a column that is missing and was not asked for it.
 
         A worker that cannot begin with it within so many seconds leaves it.
         """
-        wanted = {int(column) for column in columns}
         with self._lock:
             asked = {
-                worker: sorted(held & wanted - gathering.tried(worker))
+                worker: gathering.wanted(worker, held)
                 for worker, held in self._held.items()
                 if self._late[worker] < _MOST_LATE
             }
@@ -391,7 +417,6 @@ class ColumnServer:
         for worker, some in asked.items():
             future = self._workers.ask(worker, X, some, seconds)
             future.add_done_callback(partial(self._answered, gathering, worker, some))
-        return len(asked)
 
     def _answered(
         self,
@@ -410,7 +435,7 @@ class ColumnServer:
         elif error is not None:
             outcome = "failed_answers"
         elif (answer := future.result()) is None:
-            # It had no time for the question, and may be asked once more.
+            # It had no time for the question, and may be asked again.
             outcome = "late_answers"
             gathering.retract(worker, columns)
         else:
@@ -476,15 +501,21 @@ class ColumnServer:
         while not self._closed:
             names = self._workers.names()
             with self._lock:
-                for worker in set(self._held) - (set(names) - {left}):
+                gone = set(self._held) - (set(names) - {left})
+                for worker in gone:
                     del self._held[worker]
                     _LOG.warning("worker %s has left; its columns are placed on others", worker)
-                left = None
+                left, waiting = None, list(self._active)
                 able = [name for name in names if name not in {*self._distrusted, *unable}]
                 target = place_columns(
                     self._matrix.shape[1], able, replicas=self._replicas, held=self._held
                 )
                 new = {name: sorted(target[name] - self._held.get(name, set())) for name in able}
+            for worker in gone:
+                for gathering in waiting:
+                    # Should it come back, it knows of no question.
+                    gathering.retract(worker, range(self._matrix.shape[1]))
+                    gathering.wake()
             failed = self._place(new)
             if not failed:
                 break
@@ -602,7 +633,6 @@ class _Gathering:
         self.waits = waits  # for columns that nobody holds as well
         self.version = 0
         self._tried: dict[str, set[int]] = {}
-        self._retracted: set[str] = set()
         self._closed = False
 
     def answers(self) -> Floats:
@@ -610,9 +640,10 @@ class _Gathering:
         with self.condition:
             return self._scores.copy()
 
-    def tried(self, worker: str) -> set[int]:
-        """The columns that a worker was asked for."""
-        return self._tried.get(worker, set())
+    def wanted(self, worker: str, held: Iterable[int]) -> list[int]:
+        """The missing ones of the columns that a worker holds and was not asked for."""
+        tried = self._tried.get(worker, set())
+        return [column for column in sorted(held) if self.missing[column] and column not in tried]
 
     def expect(self, worker: str, columns: Sequence[int]) -> None:
         """Await an answer."""
@@ -620,12 +651,10 @@ class _Gathering:
             self.expected[worker] += 1
             self._tried.setdefault(worker, set()).update(columns)
 
-    def retract(self, worker: str, columns: Sequence[int]) -> None:
-        """Have not asked a worker for columns, the first time that it had no time for them."""
+    def retract(self, worker: str, columns: Iterable[int]) -> None:
+        """Have not asked a worker for columns, since it will not answer."""
         with self.condition:
-            if worker not in self._retracted:
-                self._retracted.add(worker)
-                self._tried[worker].difference_update(columns)
+            self._tried.get(worker, set()).difference_update(columns)
 
     def checked(self, answer: object, columns: Sequence[int]) -> Floats | None:
         """An answer as scores, or None if it is no answer; what is not finite is an erasure."""
