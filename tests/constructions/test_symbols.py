@@ -5,11 +5,16 @@ from __future__ import annotations
 from itertools import combinations
 from math import comb
 
+import numpy as np
 import pytest
 
 from ecoc.bounds.problem import SymbolBoundProblem
 from ecoc.bounds.symbols import best_symbol_bound
-from ecoc.constructions.symbols import construct_symbols
+from ecoc.constructions.symbols import (
+    construct_symbols,
+    has_different_columns,
+    least_distance,
+)
 from ecoc.errors import InvalidInputError
 
 
@@ -115,3 +120,16 @@ def test_codes_that_are_known_are_parts_of_others():
     assert code.distance >= distance
     assert {(17, 7), (17, 8)} <= set(asked)
     assert code.method == "known code beside known code"
+
+
+@pytest.mark.parametrize("q", [1, 2, 3, 5])
+def test_distances_and_columns_are_those_of_the_definition(q):
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        k, n = rng.integers(1, 7), rng.integers(1, 6)
+        matrix = rng.integers(0, q, (k, n))
+        rows = [int((one != other).sum()) for one, other in combinations(matrix, 2)]
+        assert least_distance(matrix) == min(rows, default=n)
+        partitions = {(column == column[:, None]).tobytes() for column in matrix.T}
+        constant = (matrix == matrix[0]).all(axis=0).any()
+        assert has_different_columns(matrix) == (len(partitions) == n and not constant)

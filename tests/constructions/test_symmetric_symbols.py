@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from ecoc._limits import Budget
+from ecoc.codes.validation import normalised_columns
 from ecoc.constructions import _annealing as kernels
 from ecoc.constructions._annealing import anneal_columns
 from ecoc.constructions.differences import addition_table
-from ecoc.constructions.symbols import canonical_columns, least_distance
+from ecoc.constructions.symbols import least_distance
 from ecoc.constructions.symmetric_symbols import (
     Kind,
     Rotation,
@@ -55,9 +56,9 @@ def test_a_symmetric_code_has_its_symmetry(rotation, kinds, q):
     assert least_distance(matrix) >= n // 3
     assert matrix.shape == (rotation.n_rows, n)
     assert matrix.max() < q
-    expected = sorted(map(tuple, canonical_columns(matrix).T.tolist()))
+    expected = sorted(map(tuple, normalised_columns(matrix, max(q, 3)).T.tolist()))
     for image in rotation.images():
-        turned = canonical_columns(matrix[image])
+        turned = normalised_columns(matrix[image], max(q, 3))
         assert sorted(map(tuple, turned.T.tolist())) == expected
 
 

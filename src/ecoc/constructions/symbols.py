@@ -16,6 +16,8 @@ from ecoc._limits import Budget
 from ecoc._typing import Ints
 from ecoc.bounds.problem import SymbolBoundProblem, balanced_separation
 from ecoc.bounds.symbols import best_symbol_bound
+from ecoc.codes.measures import min_doubled_distance
+from ecoc.codes.validation import first_equal, normalised_columns
 from ecoc.constructions.differences import DifferenceBlocks, difference_matrix, difference_parts
 from ecoc.constructions.linear_symbols import farthest_linear_code, linear_code, tabled_plan
 from ecoc.constructions.symmetric_symbols import (
@@ -29,7 +31,6 @@ from ecoc.constructions.symmetric_symbols import (
 
 __all__ = [
     "SymbolCode",
-    "canonical_columns",
     "compile_kernels",
     "construct_symbols",
     "has_different_columns",
@@ -737,31 +738,8 @@ def least_distance(matrix: Ints) -> int:
     >>> least_distance(np.array([[0, 1, 2], [0, 2, 1], [1, 1, 1]]))
     2
     """
-    return min(
-        (int((matrix[i + 1 :] != row).sum(axis=1).min()) for i, row in enumerate(matrix[:-1])),
-        default=matrix.shape[1],
-    )
-
-
-def canonical_columns(matrix: Ints) -> Ints:
-    """Rename the symbols of each column in the order in which they first occur.
-
-    Examples
-    --------
-    >>> canonical_columns(np.array([[2, 0], [0, 1], [2, 0]])).tolist()
-    [[0, 0], [1, 1], [0, 0]]
-    """
-    k, n = matrix.shape
-    firsts = np.empty((k, n), dtype=np.int64)
-    # Each entry becomes the first row with its symbol, then these rows are counted up.
-    for p in range(k - 1, -1, -1):
-        firsts[p] = p
-        later = matrix[p + 1 :] == matrix[p]
-        firsts[p + 1 :][later] = p
-    new = firsts == np.arange(k)[:, None]
-    ranks = np.cumsum(new, axis=0) - 1
-    renamed: Ints = np.take_along_axis(ranks, firsts, axis=0)
-    return renamed
+    doubled = min_doubled_distance(matrix.astype(np.int8), _n_symbols(matrix))
+    return matrix.shape[1] if doubled is None else doubled // 2
 
 
 def has_different_columns(matrix: Ints) -> bool:
@@ -772,10 +750,16 @@ def has_different_columns(matrix: Ints) -> bool:
     >>> has_different_columns(np.array([[0, 1], [1, 0]]))
     False
     """
-    columns = canonical_columns(matrix)
+    columns = normalised_columns(matrix.astype(np.int8), _n_symbols(matrix))
     if (columns.max(axis=0) == 0).any():
         return False
-    return bool(np.unique(columns, axis=1).shape[1] == matrix.shape[1])
+    firsts = first_equal(np.ascontiguousarray(columns.T))
+    return bool((firsts == np.arange(matrix.shape[1])).all())
+
+
+def _n_symbols(matrix: Ints) -> int:
+    """How many symbols there are, at least three: two would be read as +1 and -1."""
+    return max(3, int(matrix.max(initial=0)) + 1)
 
 
 def compile_kernels() -> None:
