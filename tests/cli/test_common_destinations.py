@@ -36,7 +36,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("work")
     write_codebook(one_vs_one(4), folder / "code.json")
     (folder / "pets.csv").write_text(TABLE)
-    for name in ("a.json", "a.skops", "a.html", "a.csv", "a.mps"):
+    for name in ("a.json", "a.skops", "a.html", "a.csv", "a.mps", "a.npz"):
         (folder / "folders" / name).mkdir(parents=True)
     ecoc(
         *("fit", "pets.csv", "-t", "kind", "--learner", "tree", "--folds", 2, "-o", "pets.skops"),
@@ -58,6 +58,7 @@ VERBS = {
     "page": (["fit", "missing.csv", "-t", "kind", "--report"], "html"),
     "predict": (["predict", "missing.skops", "missing.csv", "-o"], "csv"),
     "attack": (["attack", "missing.skops", "--data", "x", "--eps", "1", "--report"], "html"),
+    "examples": (["attack", "missing.skops", "--data", "x", "--eps", "1", "--examples"], "npz"),
     "certify": (["certify", "missing.skops", "--data", "x", "--eps", "1", "--report"], "html"),
     "report": (["report", "missing", "-o"], "html"),
 }

@@ -12,6 +12,7 @@ from tests.multiclass.cases import blobs
 
 from ecoc.cli.robustness import certify
 from ecoc.nn import ECOCNetworkClassifier
+from ecoc.robustness import AdversarialExamples
 from ecoc.robustness.certificates.certify import BoundMethod, CertifiedDecoding
 
 X, y = blobs(n_classes=3, n_features=2, per_class=12, spread=1.0)
@@ -46,6 +47,16 @@ def test_a_table_model_is_attacked(folder):
     assert found["epsilons"] == [0.01, 3.0]
     assert found["attacked"][1] == 0
     assert all(c <= a for c, a in zip(found["certified"], found["attacked"], strict=True))
+
+
+def test_the_points_that_broke_samples_are_saved(folder):
+    path = folder / "examples.npz"
+    arguments = ["attack", folder / "table.skops", "--data", folder / "data.csv", "--eps", "3"]
+    result = ecoc(*arguments, "--samples", 8, "--no-certificates", "--examples", path)
+    assert "examples.npz: 8 points" in result.stderr
+    examples = AdversarialExamples.load(path)
+    assert len(examples) == 8
+    assert set(examples.labels) <= set(LABELS)
 
 
 def test_other_threats_have_no_certificates(folder):

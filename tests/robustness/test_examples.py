@@ -21,6 +21,12 @@ def test_a_file_gives_back_what_was_saved(tmp_path):
     assert again.points.dtype == np.float32
 
 
+def test_labels_that_are_objects_need_no_pickles(tmp_path):
+    labels = np.array(["ant", "bee"], dtype=object)
+    AdversarialExamples(**{**ARRAYS, "labels": labels}).save(tmp_path / "a.npz")
+    assert AdversarialExamples.load(tmp_path / "a.npz").labels.tolist() == ["ant", "bee"]
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [

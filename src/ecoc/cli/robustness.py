@@ -16,6 +16,7 @@ from ecoc._files import read_arrays, read_bytes
 from ecoc.cli._common import (
     F,
     common_options,
+    destination,
     format_option,
     is_quiet,
     is_verbose,
@@ -98,6 +99,12 @@ def _subject_options(verb: F) -> F:
     help="Return what has been found by then.",
 )
 @click.option("--no-certificates", is_flag=True, help="Do not try to certify beside.")
+@click.option(
+    "--examples",
+    metavar="FILE",
+    callback=destination(".npz"),
+    help="Write the points that broke samples (.npz).",
+)
 @common_options
 def attack(
     model: str,
@@ -113,6 +120,7 @@ def attack(
     steps: int,
     time_limit: float | None,
     no_certificates: bool,
+    examples: str | None,
     as_json: bool,
 ) -> None:
     """Attack a trained model in many ways, and count the samples that stand.
@@ -152,6 +160,7 @@ def attack(
         box=subject.box,
         steps=steps,
         certified_radii=radii,
+        keep_examples=examples is not None,
         time_limit=time_limit,
         random_state=seed,
         verbose=is_verbose() and not is_quiet(),
@@ -164,7 +173,12 @@ def attack(
         "Withheld": result.withheld,
         "Warnings": "; ".join(result.warnings),
     }
-    _finish(result, facts, about, attack_page, report, "json" if as_json else form)
+    try:
+        _finish(result, facts, about, attack_page, report, "json" if as_json else form)
+    finally:
+        if examples is not None and result.examples is not None:
+            result.examples.save(examples)
+            talk(f"wrote {examples}: {counted(len(result.examples), 'point')}")
 
 
 @click.command()

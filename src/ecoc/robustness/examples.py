@@ -73,13 +73,14 @@ class AdversarialExamples:
             raise InvalidInputError("radii must not be below 0.")
 
     def save(self, path: PathLike) -> None:
-        """Write them to an NPZ file."""
+        """Write them to an NPZ file; labels that are Python objects become texts or numbers."""
         stream = io.BytesIO()
+        labels = self.labels
         np.savez_compressed(
             stream,
             points=self.points,
             samples=self.samples,
-            labels=self.labels,
+            labels=np.array(labels.tolist()) if labels.dtype.kind == "O" else labels,
             radii=self.radii,
             norm=np.array(self.norm),
         )
