@@ -109,6 +109,24 @@ def test_a_worker_leaves_what_has_waited_too_long(model):
         assert np.array_equal(answer, model.column_scores(X)[:, [0, 3]])
 
 
+def test_a_column_that_moves_answers_what_was_asked_before(model):
+    X, _ = blobs()
+    host = ColumnHost(model)
+    host.hold(dict(enumerate(model.estimators_)))
+
+    async def ask():
+        busy = threading.Event()
+        host._thread.submit(busy.wait)
+        question = asyncio.ensure_future(host.answer(X, [0, 3], math.inf))
+        await asyncio.sleep(0)
+        host.drop([0])
+        busy.set()
+        return await question
+
+    assert np.array_equal(asyncio.run(ask()), model.column_scores(X)[:, [0, 3]])
+    assert host.classifier.estimators_[0] is None
+
+
 def test_an_address_is_enough_and_a_column_that_fails_is_told_of(cluster, model):
     X, _ = blobs()
     with ColumnServer(model, cluster.scheduler_address, replicas=2) as server:

@@ -64,13 +64,15 @@ class ColumnHost:
 
     def hold(self, learners: Mapping[int, Any]) -> None:
         """Take the learners of some columns."""
-        for column, learner in learners.items():
-            self.classifier.estimators_[column] = learner
+        self.classifier = copy(self.classifier)
+        self.classifier.estimators_ = [
+            learners.get(column, learner)
+            for column, learner in enumerate(self.classifier.estimators_)
+        ]
 
     def drop(self, columns: Sequence[int]) -> None:
-        """Let go of some columns."""
-        for column in columns:
-            self.classifier.estimators_[column] = None
+        """Let go of some columns, once what was asked before is answered."""
+        self.hold(dict.fromkeys(columns))
 
     async def answer(self, X: Any, columns: Sequence[int], seconds: float) -> Floats | None:  # noqa: N803
         """The scores of some of the columns, or None if others kept it busy for so long.
@@ -78,10 +80,10 @@ class ColumnHost:
         A worker that is asked more than it can do would else be busy with what nobody waits
         for any more, and late with all the rest.
         """
-        came = time.monotonic()
+        came, host = time.monotonic(), copy(self)  # with the columns of now
 
         def work() -> Floats | None:
-            return self.scores(X, columns) if time.monotonic() - came <= seconds else None
+            return host.scores(X, columns) if time.monotonic() - came <= seconds else None
 
         return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
