@@ -222,6 +222,22 @@ def comes_back(learner, path):
     assert np.array_equal(loaded.predict(IMAGES), model.predict(IMAGES))
 
 
+@pytest.mark.parametrize("n_symbols", [2, 3])
+def test_requests_of_metadata_come_back(n_symbols, path):
+    X, y = blobs(6)
+    with sklearn.config_context(enable_metadata_routing=True):
+        learner = GaussianNB().set_fit_request(sample_weight=True)
+        model = ECOCClassifier(learner, n_symbols=n_symbols, random_state=0)
+        model.fit(X, y, sample_weight=np.ones(len(y)))
+        save_model(model, path)
+        loaded = load_model(path)
+        assert np.array_equal(loaded.predict(X), model.predict(X))
+        for each in (model, loaded):
+            request = each.estimator.get_metadata_routing()
+            assert request.fit.requests == {"sample_weight": True}
+            each.fit(X, y, sample_weight=np.ones(len(y)))
+
+
 def test_nothing_that_acts_is_trusted():
     trusted = set(sklearn_parts())
     for name in trusted - {"numpy.dtype"}:

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.validation import check_is_fitted
 
 from ecoc._checks import counted, listing
@@ -290,7 +291,9 @@ def save_model(model: Any, path: str | os.PathLike[str], *, trusted: Sequence[st
     check_destination(path, [MODEL_SUFFIX])
     _classifier(model)
     try:
-        data = repeatable(dumps(_without_design(model)))
+        plain = _without_design(model)
+        with _named_owners(plain):
+            data = repeatable(dumps(plain))
         unknown = _unknown(_foreign(data), trusted)
     except Exception as error:
         raise InvalidInputError(
@@ -436,6 +439,25 @@ def _without_design(model: Any) -> Any:
     if isinstance(pipeline, Pipeline):
         plain = Pipeline([*pipeline.steps[:-1], (pipeline.steps[-1][0], plain)])
     return model.with_pipeline(plain) if _is_around_pipeline(model) else plain
+
+
+@contextmanager
+def _named_owners(model: Any) -> Iterator[None]:
+    """Have requests of metadata name the learner that they belong to instead of holding it.
+
+    skops would go round in circles from the learner to its request and back. The owner is only
+    for messages, and may be a name.
+    """
+    module = MetadataRequest.__module__
+    parts = [part for part in _parts(model, set()) if type(part).__module__ == module]
+    owners = [part.owner for part in parts]
+    for part in parts:
+        part.owner = part.owner if isinstance(part.owner, str) else type(part.owner).__name__
+    try:
+        yield
+    finally:
+        for part, owner in zip(parts, owners, strict=True):
+            part.owner = owner
 
 
 def _checked(model: Any) -> Any:
