@@ -6,6 +6,7 @@ from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 from tests.multiclass.cases import blobs
 
 from ecoc.multiclass import ECOCClassifier
@@ -34,4 +35,10 @@ def test_a_class_with_one_sample_can_be_learned_from():
     assert model.fit(X[keep], y[keep]).score(X[keep], y[keep]) > 0.95
 
 
-X, Y = blobs(4)
+@pytest.mark.parametrize("n_symbols", [2, 4])
+def test_where_every_class_has_one_sample_the_codebook_decides(n_symbols):
+    X, y = np.eye(12), np.arange(12)
+    model = ECOCClassifier(
+        DecisionTreeClassifier(), n_symbols=n_symbols, decoding="learned", random_state=0
+    ).fit(X, y)
+    assert np.array_equal(model.predict(X), y)

@@ -91,7 +91,7 @@ class Learned(Decoder):
             code = symbol_indicator(code, given.shape[2])
         weights = np.ones(len(rows)) if sample_weight is None else np.asarray(sample_weight)
         # Columns on one scale, so that one penalty suits all of them.
-        scale = np.sqrt(np.mean(values**2, axis=0))
+        scale = np.sqrt((values**2).sum(axis=0) / max(1, len(values)))
         scale = np.where(scale > 0, scale, 1.0)
         problem = _Regression(values / scale, rows, code, weights)
         with one_thread_for(*values.shape, len(code)):
@@ -167,7 +167,7 @@ def _squashed(scores: Floats) -> Floats:
 def _logarithms(probabilities: Floats) -> Floats:
     """Logarithms of the probabilities of all symbols of all columns, 0 where all are equal."""
     logs: Floats = np.log(probabilities.shape[2] * smoothed(probabilities))
-    return logs.reshape(len(logs), -1)
+    return logs.reshape(len(logs), logs.shape[1] * logs.shape[2])
 
 
 def softmax(logits: Floats) -> Floats:
