@@ -192,6 +192,10 @@ def choose_codebook(
         check_int("n_columns", n_columns, minimum=1)
     if max_classes is not None:
         check_int("max_classes", max_classes, minimum=2)
+    if isinstance(n_symbols, str) and n_symbols != "auto":
+        raise InvalidInputError(
+            f"n_symbols must be a whole number, 'auto' or None, not {n_symbols!r}."
+        )
     if n_symbols not in {None, "auto"}:
         n_symbols = check_symbols(n_symbols)
         if max_classes is not None and n_symbols > max_classes:
@@ -246,7 +250,7 @@ def _check_groups(codebook: Codebook, max_classes: int | None) -> None:
     if wide:
         raise InvalidInputError(
             f"The columns of the codebook must have at most max_classes, {max_classes}, groups; "
-            f"column {listing(wide)} has up to {max(groups)}."
+            f"there are up to {max(groups)} in column {listing(wide)}."
         )
 
 
