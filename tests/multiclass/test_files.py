@@ -224,18 +224,18 @@ def comes_back(learner, path):
 
 @pytest.mark.parametrize("n_symbols", [2, 3])
 def test_requests_of_metadata_come_back(n_symbols, path):
-    X, y = blobs(6)
+    weights = np.ones(len(DIGITS))
     with sklearn.config_context(enable_metadata_routing=True):
         learner = GaussianNB().set_fit_request(sample_weight=True)
         model = ECOCClassifier(learner, n_symbols=n_symbols, random_state=0)
-        model.fit(X, y, sample_weight=np.ones(len(y)))
+        model.fit(IMAGES, DIGITS, sample_weight=weights)
         save_model(model, path)
         loaded = load_model(path)
-        assert np.array_equal(loaded.predict(X), model.predict(X))
+        assert np.array_equal(loaded.predict(IMAGES), model.predict(IMAGES))
         for each in (model, loaded):
             request = each.estimator.get_metadata_routing()
             assert request.fit.requests == {"sample_weight": True}
-            each.fit(X, y, sample_weight=np.ones(len(y)))
+            each.fit(IMAGES, DIGITS, sample_weight=weights)
 
 
 def test_nothing_that_acts_is_trusted():
