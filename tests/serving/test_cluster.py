@@ -134,7 +134,7 @@ def test_an_address_is_enough_and_a_column_that_fails_is_told_of(cluster, model)
         assert server.predict(X, **PATIENTLY).missing_columns == ()
         broken = X[:2].copy()
         broken[0, 0] = np.nan  # naive Bayes takes none
-        with pytest.raises(InvalidInputError, match=r"All workers failed; .* NaN"):
+        with pytest.raises(InvalidInputError, match=r"answered failed; .* NaN"):
             server.predict(broken, **PATIENTLY)
 
 

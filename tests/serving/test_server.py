@@ -471,6 +471,23 @@ def test_samples_that_no_worker_can_cope_with_are_the_callers_error(model, data)
     assert server.status().failed_answers == 4
 
 
+@pytest.mark.parametrize("n_failing", [1, 3])
+def test_what_most_workers_cannot_cope_with_is_not_waited_for(model, data, n_failing):
+    X, _ = data
+    server = VirtualServer(model)
+    for number, worker in enumerate(server.crew.names()):
+        if number < n_failing:
+            server.crew.broken[worker] = lambda scores: np.full(scores.shape, np.nan)
+        else:
+            server.crew.seconds[worker] = 1000.0
+    if n_failing == 1:
+        assert server.predict(X).seconds == 1000.0
+    else:
+        with pytest.raises(ColumnError, match="the first said: no scores"):
+            server.predict(X)
+        assert server.crew.clock() == pytest.approx(1.2)
+
+
 def test_workers_that_take_no_columns_are_no_server(model):
     class FullServer(VirtualServer):
         def _connect(self, client, n_workers):

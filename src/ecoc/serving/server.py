@@ -53,7 +53,7 @@ class ServedBatch:
     Attributes
     ----------
     labels : array of shape (n_samples,)
-        The predicted classes.
+        The predicted classes; the first one where no column has a score for a sample.
     margins : array of int of shape (n_samples,)
         How many of the answers may be wrong, whatever the missing columns would have said,
         before Hamming decoding of all columns can leave the predicted class.
@@ -308,7 +308,8 @@ class ColumnServer:
                 seen = gathering.version
             if not gathering.missing.all():
                 return True
-            if self._closed:
+            # Samples that most workers cannot cope with are not the others' matter.
+            if self._closed or 2 * len(gathering.errors) >= len(self._held):
                 return False
             self._ask(gathering, X, math.inf)
             if not self._is_awaited(gathering):
@@ -383,8 +384,8 @@ class ColumnServer:
         if self._closed:
             return UnsupportedError("The server is closed; begin another one.")
         if gathering.errors:
-            error = gathering.errors[0]
-            return ColumnError(f"All workers failed; the first said: {error}")
+            error = next(iter(gathering.errors.values()))
+            return ColumnError(f"All workers that answered failed; the first said: {error}")
         return TimeLimitError(
             f"No column answered within {self._workers.clock() - began:.3g} s, of "
             f"{counted(len(self._held), 'worker')}. Give it more patience, or more workers."
@@ -440,7 +441,10 @@ class ColumnServer:
             gathering.retract(worker, columns)
         else:
             scores = gathering.checked(answer, columns)
-            outcome = "failed_answers" if scores is None else ""
+            if scores is None:
+                outcome, error = "failed_answers", ColumnError("no scores, or none that is finite")
+            else:
+                outcome = ""
         with self._lock:
             if worker in self._distrusted:
                 scores = None
@@ -628,7 +632,7 @@ class _Gathering:
         self.missing = np.ones(n_columns, dtype=bool)
         self.sources: list[str | None] = [None] * n_columns
         self.expected: Counter[str] = Counter()
-        self.errors: list[BaseException] = []
+        self.errors: dict[str, BaseException] = {}
         self.condition = threading.Condition()
         self.waits = waits  # for columns that nobody holds as well
         self.version = 0
@@ -667,7 +671,7 @@ class _Gathering:
         scores[~np.isfinite(scores)] = np.nan
         if self._tail:
             scores[(scores < 0).any(axis=2)] = np.nan
-        return scores
+        return None if erasures(scores).all() else scores
 
     def take(
         self,
@@ -683,7 +687,7 @@ class _Gathering:
             self.expected[worker] -= 1
             self.expected += Counter()  # those of nobody are forgotten
             if error is not None:
-                self.errors.append(error)
+                self.errors.setdefault(worker, error)
             if scores is not None:
                 for place, column in enumerate(columns):
                     # Of several answers the first counts.
