@@ -143,6 +143,12 @@ def test_what_is_no_cluster_is_refused(model):
         ColumnServer(model, 8786)
 
 
+def test_a_deadline_may_be_longer_than_a_lock_waits(cluster, model):
+    X, _ = blobs()
+    with ColumnServer(model, cluster.scheduler_address) as server:
+        assert server.predict(X, deadline=1e300).missing_columns == ()
+
+
 @pytest.mark.slow
 def test_processes_that_are_all_killed_come_back(model, monkeypatch):
     # Dask gives them up before they are back, and they are asked for again.

@@ -237,7 +237,7 @@ class DaskWorkers:
 
     def wait(self, condition: threading.Condition, seconds: float | None) -> None:
         """Wait for a condition to be notified, which is held."""
-        condition.wait(seconds)
+        condition.wait(None if seconds is None else min(seconds, threading.TIMEOUT_MAX))
 
     def close(self) -> None:
         """Let the workers forget the columns, and end a cluster that was begun here."""
