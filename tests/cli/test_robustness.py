@@ -125,12 +125,25 @@ def test_errors(folder, model, data, message):
     assert message in result.stderr
 
 
+def fitted(folder, *options):
+    model = folder / "other.skops"
+    options = ("--learner", "tree", "--no-validation", "-o", model, *options)
+    ecoc("fit", folder / "data.csv", "-t", "kind", *options)
+    return [model, "--data", folder / "data.csv", "--eps", "0.1", "--samples", 6]
+
+
 def test_what_cannot_be_attacked_is_said_once(folder):
-    data, model = folder / "data.csv", folder / "symbols.skops"
-    fitting = ("--learner", "tree", "--symbols", 3, "--no-validation", "-o", model)
-    ecoc("fit", data, "-t", "kind", *fitting)
-    result = ecoc("attack", model, "--data", data, "--eps", "0.1", expect=1)
-    assert result.stderr.count("codebooks of two symbols") == 1
+    result = ecoc("attack", *fitted(folder, "--decoding", "self-healing"), expect=1)
+    assert result.stderr.count("decides about samples together") == 1
+
+
+def test_columns_of_several_symbols_are_attacked_by_their_answers(folder):
+    arguments = fitted(folder, "--symbols", 3)
+    result = ecoc("attack", *arguments)
+    assert "no certificates: A certificate takes codebooks of two symbols" in result.stderr
+    assert "Columns of 3 symbols are asked for their answers alone" in result.stdout
+    result = ecoc("certify", *arguments, expect=1)
+    assert "Train the model with n_symbols=2" in result.stderr
 
 
 def test_bad_samples_are_no_reason_to_go_without_certificates(folder):

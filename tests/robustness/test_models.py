@@ -146,10 +146,6 @@ def test_what_cannot_be_is_refused():
     healing = ECOCClassifier(SVC(), codebook="one-vs-rest", decoding="self-healing").fit(X, Y)
     with pytest.raises(InvalidInputError, match="decides about samples together"):
         attacked_model(healing, X)
-    symbols = ECOCClassifier(DecisionTreeClassifier(), n_symbols=3, random_state=0).fit(X, Y)
-    message = r"A robustness evaluation takes codebooks of two .* Train the model with n_symbols=2"
-    with pytest.raises(UnsupportedError, match=message):
-        attacked_model(symbols, X)
     attacked = attacked_model(ECOCClassifier(SVC(), codebook="one-vs-rest").fit(X, NAMES), X)
     with pytest.raises(InvalidInputError, match="got rose"):
         attacked.places(np.array(["rose"]), 1)
@@ -250,6 +246,30 @@ def test_bounds_and_attacks_take_a_module_that_ends_in_a_decoder():
     assert proof.clean_accuracy == result.clean == pytest.approx(right)
     assert proof.certified_accuracy[0] > 0.5
     assert (np.array(proof.certified_accuracy) <= np.array(result.attacked)).all()
+
+
+def test_columns_of_several_symbols_are_a_black_box():
+    digits, labels = samples(60)
+    tree = DecisionTreeClassifier(random_state=0)
+    model = ECOCClassifier(tree, n_symbols=3, n_columns=8, reject_below=1, random_state=0)
+    model.set_params(reject_label=-1).fit(digits[:40], labels[:40])
+    attacked = attacked_model(model, digits.numpy())
+    assert attacked.closed == "Columns of 3 symbols are asked for their answers alone."
+    points = digits.double()
+    answers = model.predict(points)
+    wrong, rejected = attacked.judge(points, labels)
+    assert np.array_equal(rejected, answers == -1)
+    assert np.array_equal(wrong, (answers != -1) & (answers != labels.numpy()))
+    assert rejected.any()
+    sure = answers != -1
+    assert np.array_equal(decided(attacked, points)[sure], answers[sure])
+    result = evaluate_robustness(
+        model, digits[:8], labels[:8], epsilons=[0.0, 1.0], random_state=0, time_limit=1
+    )
+    assert result.attacked[0] == result.clean
+    assert "attacked as a black box" in result.warnings[0].lower()
+    with pytest.raises(UnsupportedError, match=r"A certificate takes codebooks of two symbols"):
+        certify(model, digits[:4], epsilons=[0.1], method="smoothing")
 
 
 @pytest.mark.parametrize("n", [1, 2, 60])

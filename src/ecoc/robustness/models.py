@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from ecoc._checks import listing
 from ecoc._typing import Floats
 from ecoc.codes import Codebook
-from ecoc.codes.validation import check_two_symbols
 from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.multiclass.data import open_pipeline, transformed
 from ecoc.multiclass.decoders import (
@@ -286,13 +285,11 @@ def _given_shape(model: Any) -> tuple[int, ...] | None:
 
 
 def _code_classifier(model: Any) -> ModelAdapter:
-    remedy = " Train the model with n_symbols=2 (ecoc fit --symbols 2); some learners have more."
-    check_two_symbols(model.codebook_, "A robustness evaluation", remedy)
     if getattr(model, "_costs_", None) is not None or getattr(model, "_ratios_", None) is not None:
         raise UnsupportedError(
             "Decisions by cost_matrix or priors are neither attacked nor certified; leave both out."
         )
-    return ModelAdapter(
+    adapter = ModelAdapter(
         classes=model.classes_,
         column_scores=model.column_scores,
         codebook=model.codebook_,
@@ -301,6 +298,10 @@ def _code_classifier(model: Any) -> ModelAdapter:
         estimators=model.estimators_,
         rejected=_rejected(model),
     )
+    if model.codebook_.n_symbols == 2:
+        return adapter
+    reason = f"Columns of {model.codebook_.n_symbols} symbols are asked for their answers alone."
+    return replace(adapter, estimators=(), closed=reason)
 
 
 def _other_classifier(model: Any) -> ModelAdapter:

@@ -20,6 +20,7 @@ from ecoc._checks import (
     counted,
 )
 from ecoc._typing import Bools, Floats
+from ecoc.codes.validation import check_two_symbols
 from ecoc.errors import InvalidInputError, UnsupportedError
 from ecoc.multiclass.decoders import make_decoder
 from ecoc.nn.networks.intervals import supports_intervals
@@ -436,6 +437,9 @@ class CertificationTask:
 def _certifiable(model: Any, points: Floats) -> ModelAdapter:
     """A model that has columns or outputs of classes to bound."""
     adapter = adapt(model)
+    if adapter.codebook is not None:
+        remedy = " Train the model with n_symbols=2 (ecoc fit --symbols 2)."
+        check_two_symbols(adapter.codebook, "A certificate", remedy)
     if adapter.closed and adapter.matrix is None:
         raise UnsupportedError(
             "There are certificates for ECOCClassifier, for estimators of ecoc.nn, both also "
