@@ -26,12 +26,13 @@ class VirtualWorkers:
         self.asked = []
         self.given = []  # the columns of each message, in the order in which they were sent
         self.full = set()  # those that take no more columns
+        self.scheduler = True  # whether there is one
         self.scores = None  # what columns say about samples, where nobody is to compute it
 
     # what a server asks of its workers
 
     def names(self):
-        return sorted(self._hosts)
+        return sorted(self._hosts) if self.scheduler else []
 
     def hold(self, worker, learners):
         future = Future()
@@ -117,7 +118,7 @@ class VirtualWorkers:
             host = self._hosts[worker]
             scores = host.scores(X, columns) if self.scores is None else self.scores(X, columns)
             future.set_result(change(scores))
-        except ValueError as error:
+        except (ValueError, OSError) as error:
             future.set_exception(error)
 
     @staticmethod

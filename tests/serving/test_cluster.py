@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from tests.multiclass.cases import blobs
 
 from ecoc.codes import exhaustive
-from ecoc.errors import InvalidInputError, UnsupportedError
+from ecoc.errors import InvalidInputError, TimeLimitError, UnsupportedError
 from ecoc.multiclass import ECOCClassifier
 from ecoc.serving import ColumnServer
 from ecoc.serving.cluster import ColumnHost
@@ -147,6 +147,22 @@ def test_a_deadline_may_be_longer_than_a_lock_waits(cluster, model):
     X, _ = blobs()
     with ColumnServer(model, cluster.scheduler_address) as server:
         assert server.predict(X, deadline=1e300).missing_columns == ()
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_is_lost_is_found_again(model, monkeypatch):
+    monkeypatch.setattr("ecoc.serving.cluster._RENEWAL_SECONDS", 2.0)
+    monkeypatch.setattr("ecoc.serving.server._RETRY_SECONDS", 0.1)
+    how = {"n_workers": 1, "processes": False, "protocol": "tcp", "host": "127.0.0.1"}
+    X, _ = blobs()
+    with distributed.LocalCluster(dashboard_address=":0", **how) as cluster:
+        server = ColumnServer(model, cluster.scheduler_address)
+    port = int(cluster.scheduler_address.rpartition(":")[2])
+    with pytest.raises(TimeLimitError, match="No column answered"):
+        server.predict(X)
+    with distributed.LocalCluster(dashboard_address=":0", scheduler_port=port, **how):
+        assert np.array_equal(server.predict(X, deadline=None).labels, model.predict(X))
+    server.close()  # there is no scheduler again
 
 
 @pytest.mark.slow

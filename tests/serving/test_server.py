@@ -217,6 +217,36 @@ def test_a_worker_that_is_back_is_asked_again_by_whoever_waits(model, data):
     assert np.array_equal(served.labels, model.predict(X))
 
 
+def cut(scores):
+    raise ConnectionError("cut")
+
+
+def test_a_worker_whose_connection_ended_is_given_its_columns_anew(model, data):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.broken["w1"] = cut
+    server.crew.at(0.02, server.crew.broken.clear)
+    served = server.predict(X, deadline=None)
+    assert served.missing_columns == ()
+    assert "w1" in [worker for worker, _ in server.crew.asked[4:]]
+    assert server.status().lost_answers == 1
+
+
+def test_without_a_scheduler_there_are_no_workers_until_it_is_back(model, data):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.scheduler = False
+    server.crew.broken = dict.fromkeys(server.status().workers, cut)
+    with pytest.raises(TimeLimitError, match="No column answered"):
+        server.predict(X)
+    assert len(server.status().homeless_columns) == 15
+    server.crew.at(100.0, lambda: setattr(server.crew, "scheduler", True))
+    server.crew.broken = {}
+    served = server.predict(X, deadline=None)
+    assert served.missing_columns == ()
+    assert 100.0 < 1.2 + served.seconds < 140.0
+
+
 def test_waiting_for_all_columns_outlives_a_worker(model, data):
     X, _ = data
     server = VirtualServer(model, n_workers=2)

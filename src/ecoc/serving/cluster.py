@@ -28,6 +28,9 @@ _LOG = logging.getLogger("ecoc.serving")
 _WORKER_SECONDS = 60.0
 """How long the first worker is waited for."""
 
+_RENEWAL_SECONDS = 10.0
+"""How long a scheduler that was lost may take to answer."""
+
 _REVIVAL_SECONDS = 20.0
 """When to look after lost processes of this machine: Dask gives them up after 15 s."""
 
@@ -176,7 +179,9 @@ class DaskWorkers:
                 dashboard_address="127.0.0.1:0",
                 preload=[__name__],
             )
-        self._client = _own_client(distributed, client)
+        self._connect = _connection(distributed, client)
+        self._client = self._connect()
+        self._scheduler_comm = self._client.scheduler_comm
         try:
             self._client.wait_for_workers(1, timeout=_WORKER_SECONDS)
         except TimeoutError as error:
@@ -188,8 +193,30 @@ class DaskWorkers:
         self._client.subscribe_topic("all", self._heard)
 
     def names(self) -> Sequence[str]:
-        """The addresses of the workers that are there."""
-        return sorted(self._client.nthreads())
+        """The addresses of the workers that are there; none without a scheduler."""
+        try:
+            if (
+                self._client.status != "running"
+                or self._client.scheduler_comm is not self._scheduler_comm
+            ):
+                self._renew()
+            return sorted(self._client.nthreads())
+        except OSError as error:
+            _LOG.warning("the scheduler does not answer: %s", error)
+            return []
+
+    def _renew(self) -> None:
+        """Connect again to a scheduler that was lost, and has forgotten what it was told."""
+        with self._lock:
+            self._actors.clear()
+            calls = [call for each in self._calls.values() for call in each]
+        for call in calls:
+            call.cancel()
+        client = self._connect(timeout=_RENEWAL_SECONDS)
+        self._client, before = client, self._client
+        self._scheduler_comm = client.scheduler_comm
+        before.close()
+        client.subscribe_topic("all", self._heard)
 
     def hold(self, worker: str, learners: Mapping[int, Any]) -> Future[None]:
         """Give a worker the learners of columns; cancelled if it leaves."""
@@ -225,8 +252,9 @@ class DaskWorkers:
     def later(self, work: Callable[[], None], seconds: float = 0.0) -> None:
         """Do something in a thread of its own, after a while, one thing after the other."""
         if seconds:
-            loop = self._client.loop
-            loop.add_callback(loop.call_later, seconds, self.later, work)
+            timer = threading.Timer(seconds, self.later, [work])
+            timer.daemon = True
+            timer.start()
             return
         with suppress(RuntimeError):  # closed meanwhile
             self._aside.submit(_logged, work)
@@ -244,14 +272,14 @@ class DaskWorkers:
         if self._closed:
             return
         self._closed = True
-        self._client.unsubscribe_topic("all")
         with self._lock:
             actors, self._actors = self._actors, {}
             calls = [call for each in self._calls.values() for call in each]
         for call in calls:
             call.cancel()
         self._aside.shutdown(wait=True, cancel_futures=True)
-        self._client.cancel([future for _, future in actors.values()])
+        if self._client.status == "running":
+            self._client.cancel([future for _, future in actors.values()])
         self._client.close()
         if self._cluster is not None:
             self._cluster.close()
@@ -310,8 +338,8 @@ def _logged(work: Callable[[], None]) -> None:
         _LOG.exception("the columns could not be placed")
 
 
-def _own_client(distributed: Any, client: Any) -> Any:
-    """A connection of our own, so that settings and subscriptions are not those of others."""
+def _connection(distributed: Any, client: Any) -> Callable[..., Any]:
+    """How to connect ourselves, so that settings and subscriptions are not those of others."""
     security = getattr(client, "security", None)
     if isinstance(client, str):
         address, direct = client, True
@@ -326,8 +354,12 @@ def _own_client(distributed: Any, client: Any) -> Any:
             "client must be a dask.distributed Client, the address of a scheduler, or None for "
             f"workers on this machine, not {type(client).__name__}."
         )
-    return distributed.Client(
-        address, security=security, direct_to_workers=direct, set_as_default=False
+    return partial(
+        distributed.Client,
+        address,
+        security=security,
+        direct_to_workers=direct,
+        set_as_default=False,
     )
 
 

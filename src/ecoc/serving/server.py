@@ -186,6 +186,7 @@ class ColumnServer:
         self._late: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
         self._distrusted: list[str] = []
+        self._unheard: set[str] = set()  # workers whose connection has ended
         self._active: set[_Gathering] = set()
         self._watch = WorkerWatch(self._matrix)
         self._apart: dict[bytes, bool] = {}
@@ -431,8 +432,9 @@ class ColumnServer:
         if future.cancelled():
             outcome = "lost_answers"
         elif isinstance(error := future.exception(), OSError):
-            # The connection ended before the scheduler said that the worker has left.
+            # The connection ended before the scheduler said that the worker has left, if it has.
             outcome, error = "lost_answers", None
+            self._look_after(worker)
         elif error is not None:
             outcome = "failed_answers"
         elif (answer := future.result()) is None:
@@ -499,6 +501,14 @@ class ColumnServer:
         if workers:
             self._workers.later(self._settle)
 
+    def _look_after(self, worker: str) -> None:
+        """Give its columns anew to a worker that was lost, or to others if it is not there."""
+        with self._lock:
+            if worker in self._unheard or worker not in self._held:
+                return
+            self._unheard.add(worker)
+        self._workers.later(partial(self._settle, worker))
+
     def _settle(self, left: str | None = None) -> None:
         """Place the columns on the workers that there are now, after one of them has left."""
         unable: set[str] = set()
@@ -508,7 +518,8 @@ class ColumnServer:
                 gone = set(self._held) - (set(names) - {left})
                 for worker in gone:
                     del self._held[worker]
-                    _LOG.warning("worker %s has left; its columns are placed on others", worker)
+                    _LOG.warning("worker %s was lost; its columns are placed anew", worker)
+                self._unheard.difference_update({*gone, left})
                 left, waiting = None, list(self._active)
                 able = [name for name in names if name not in {*self._distrusted, *unable}]
                 target = place_columns(
@@ -528,7 +539,7 @@ class ColumnServer:
         if self._closed:
             return
         self._drop_surplus(target)
-        if unable.intersection(names):
+        if unable.intersection(names) or not names:
             self._workers.later(self._settle, _RETRY_SECONDS)
 
     def _place(self, new: dict[str, list[int]]) -> set[str]:
