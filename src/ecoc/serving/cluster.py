@@ -272,6 +272,8 @@ class DaskWorkers:
         if self._closed:
             return
         self._closed = True
+        if self._client.status == "running":
+            self._client.unsubscribe_topic("all")
         with self._lock:
             actors, self._actors = self._actors, {}
             calls = [call for each in self._calls.values() for call in each]
