@@ -45,7 +45,7 @@ SYMBOL_SHARES = {"BaseDecisionTree": 1 / 3, "GaussianNB": 1 / 2, "BaseHistGradie
 At least three, which is what 0 stands for. Kinds go by the name of a class or an ancestor; what
 is not listed has two symbols. `benchmarks/which_symbols.py`, ten data sets of 6 to 100 classes.
 Trees, 20 columns: with eleven classes and fewer three symbols were 1.4 points better than two in
-the mean, with 50 and 100 classes 16 and 25 were 28 and 16 points better. Naive Bayes, 2k columns:
+the mean, with 50 and 100 classes 16 and 25 were 27 and 16 points better. Naive Bayes, 2k columns:
 half as many symbols as classes were 11 points better than two in the mean, and 1 to 22 points on
 nine of the ten sets. Boosting: three symbols had the better log loss on all sets at all lengths,
 two thirds of that of two in the median, and as many right in the mean, more with few columns;
