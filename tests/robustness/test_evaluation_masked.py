@@ -9,6 +9,7 @@ from torch import nn
 
 from ecoc.codes import Codebook
 from ecoc.nn import CodeDecoder
+from ecoc.nn.networks import ColumnEnsemble
 from ecoc.robustness import evaluate_robustness, evaluation
 from ecoc.robustness.attacks import SPSA
 from ecoc.robustness.protocols import AttackStage
@@ -110,6 +111,39 @@ class Uneven(nn.Module):
 
     def forward(self, inputs):
         return self.factors * self.network(inputs)
+
+
+class Rounded(nn.Module):
+    """A network for each column, whose logits are rounded together."""
+
+    def __init__(self):
+        super().__init__()
+        hidden, last = columns()[:2], columns()[2]
+        self.networks = ColumnEnsemble(nn.Sequential(hidden, nn.Linear(32, 1)) for _ in range(15))
+        for network, weight, bias in zip(
+            self.networks.networks, last.weight.data, last.bias.data, strict=True
+        ):
+            network[1].weight.data, network[1].bias.data = weight[None], bias[None]
+
+    def forward(self, inputs):
+        return self.networks(inputs).round()
+
+
+def test_networks_of_columns_are_found_behind_a_mask():
+    x, y = samples(20)
+    matrix = codebook().matrix
+    model = nn.Sequential(Rounded(), CodeDecoder(matrix, "soft")).eval()
+    decoder = CodeDecoder(matrix, "soft")
+    with torch.no_grad():
+        sizes = columns()(x).abs().median(dim=0).values
+    losses = [oracle.votes(matrix, sizes, 1), oracle.votes(matrix, sizes, 3)]
+    stands = oracle.standing(
+        columns(), losses, lambda z: decoder(z.round()).argmax(1), x, y, epsilon=EPSILON
+    )
+    found = strong(model, x, y)
+    assert found.withheld == ""
+    assert found.paper[0] > found.attacked[0] + 0.1
+    assert found.attacked[0] <= stands.mean() + 0.03
 
 
 @pytest.mark.parametrize("n_zeros", [0, 30])

@@ -306,7 +306,10 @@ class _StraightThrough:
         self, body: Callable[[Tensor], Tensor], module: nn.Module, samples: Tensor
     ) -> None:
         self.body = body
-        parts = list(module.networks) if isinstance(module, ColumnEnsemble) else [module]
+        ensemble = next(
+            (part for part in module.modules() if isinstance(part, ColumnEnsemble)), None
+        )
+        parts = [module] if ensemble is None else list(ensemble.networks)
         calls: list[_Call] = []
         with torch.no_grad(), _listening(module, calls):
             outputs = self.body(samples[:2])
