@@ -138,9 +138,22 @@ def test_an_address_is_enough_and_a_column_that_fails_is_told_of(cluster, model)
             server.predict(broken, **PATIENTLY)
 
 
-def test_what_is_no_cluster_is_refused(model):
+def test_what_is_no_cluster_is_refused(model, monkeypatch):
     with pytest.raises(InvalidInputError, match="address of a scheduler"):
         ColumnServer(model, 8786)
+    with pytest.raises(InvalidInputError, match=r"must have a port, .* not be 'tcp://here'"):
+        ColumnServer(model, "tcp://here")
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "10 milliseconds"}),
+        pytest.raises(TimeLimitError, match=r"No scheduler answers: .* with: dask scheduler"),
+    ):
+        ColumnServer(model, "tcp://127.0.0.1:1")
+    monkeypatch.setattr("ecoc.serving.cluster._WORKER_SECONDS", 0.01)
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
+        pytest.raises(TimeLimitError, match="no worker after"),
+    ):
+        ColumnServer(model, empty)
 
 
 def test_a_deadline_may_be_longer_than_a_lock_waits(cluster, model):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import re
 import threading
 import time
 from collections import defaultdict
@@ -180,7 +181,12 @@ class DaskWorkers:
                 preload=[__name__],
             )
         self._connect = _connection(distributed, client)
-        self._client = self._connect()
+        try:
+            self._client = self._connect()
+        except OSError as error:
+            raise TimeLimitError(
+                f"No scheduler answers: {error}. Start one with: dask scheduler"
+            ) from error
         self._scheduler_comm = self._client.scheduler_comm
         try:
             self._client.wait_for_workers(1, timeout=_WORKER_SECONDS)
@@ -273,7 +279,8 @@ class DaskWorkers:
             return
         self._closed = True
         if self._client.status == "running":
-            self._client.unsubscribe_topic("all")
+            with suppress(ValueError):  # not heard of anything yet
+                self._client.unsubscribe_topic("all")
         with self._lock:
             actors, self._actors = self._actors, {}
             calls = [call for each in self._calls.values() for call in each]
@@ -345,6 +352,11 @@ def _connection(distributed: Any, client: Any) -> Callable[..., Any]:
     security = getattr(client, "security", None)
     if isinstance(client, str):
         address, direct = client, True
+        if not re.search(r".:[0-9]+$|^inproc://", client):
+            raise InvalidInputError(
+                "The address of a scheduler must have a port, as in tcp://127.0.0.1:8786, not be "
+                f"{client!r:.80}."
+            )
     elif isinstance(client, distributed.Client):
         if client.asynchronous:
             raise InvalidInputError("client must not be asynchronous; a server waits for answers.")
