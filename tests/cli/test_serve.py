@@ -159,6 +159,14 @@ def test_times_are_taken_with_and_without_unit(time):
     assert "no time" not in result.stderr
 
 
+def test_a_port_that_is_taken_is_told_before_workers_are_begun(model_file):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        result = CliRunner().invoke(main, ["serve", model_file, "--port", port])
+    assert result.exit_code == 2
+    assert f"Cannot listen on port {port} of 127.0.0.1" in " ".join(result.stderr.split())
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -8,6 +8,7 @@ import logging
 import math
 import re
 import signal
+import socket
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -149,7 +150,10 @@ def serve(
     trained = load_trained(model, trust)
     if hasattr(trained, "feature_names_in_"):
         trained = TableModel.of(trained)
-    with ColumnServer(trained, scheduler, replicas=replicas, n_workers=workers) as server:
+    with (
+        _bound_socket(host, port) as listening,
+        ColumnServer(trained, scheduler, replicas=replicas, n_workers=workers) as server,
+    ):
         app = make_app(
             server,
             deadline=deadline,
@@ -163,21 +167,35 @@ def serve(
         # 0.1 s, in the middle of a request.
         gc.collect()
         gc.freeze()
-        _run(app, server, host, port, as_json=as_json)
+        _run(app, server, listening, host, as_json=as_json)
 
 
-def _run(app: Any, server: ColumnServer, host: str, port: int, *, as_json: bool) -> None:
+def _bound_socket(host: str, port: int) -> socket.socket:
+    """A socket that has its address, and does not listen yet."""
+    bound = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        bound.bind((host, port))
+    except OSError as error:
+        bound.close()
+        raise click.UsageError(
+            f"Cannot listen on port {port} of {host}: {error.strerror}. Choose another --port; 0 "
+            "is one that is free."
+        ) from error
+    return bound
+
+
+def _run(
+    app: Any, server: ColumnServer, listening: socket.socket, host: str, *, as_json: bool
+) -> None:
     """Listen until a signal comes, and finish what is begun."""
     import uvicorn
 
     config = uvicorn.Config(
         app,
-        host=host,
-        port=port,
         log_level="info" if is_verbose() else "warning",
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
-    listening = config.bind_socket()
     # Whoever reads the address may call at once.
     listening.listen(config.backlog)
     port = listening.getsockname()[1]
@@ -193,7 +211,6 @@ def _run(app: Any, server: ColumnServer, host: str, port: int, *, as_json: bool)
     finally:
         for name, handler in before.items():
             signal.signal(name, handler)
-        listening.close()
     talk("stopped")
 
 
