@@ -90,8 +90,8 @@ def strong_stages(model: AttackedModel, n_classes: int, norm: Norm = "linf") -> 
 
     Cheap attacks that break most of what can be broken come first; Square comes last, where
     whatever it still finds says that gradients were of no use. Where signs alone decide, what
-    counts is which columns are the cheapest to turn around, and two attacks begin anew many times
-    to find these.
+    counts is which columns are the cheapest to turn around: one attack begins anew many times to
+    find these, and another looks for them class by class.
     """
     if norm in PIXEL_NORMS:
         return _pixel_stages(model, n_classes, norm)
@@ -112,12 +112,14 @@ def strong_stages(model: AttackedModel, n_classes: int, norm: Norm = "linf") -> 
     if model.matrix is not None and not model.matrix.all():
         # Without zeros it would be the margin of the logits once more.
         stages.append(_stage(APGD(steps=30), "log-likelihood"))
-    if model.deciding == "signs":
+    by_signs = model.deciding == "signs"
+    if by_signs:
         stages.append(_stage(APGD(steps=60, restarts=8), "fewest"))
-        stages.append(_stage(APGD(steps=40, restarts=4), "tempered"))
     if n_classes > 2:
         head = _TARGETED[model.deciding]
         stages.append(_every_target(head, APGD(steps=20, random_start=False), 9))
+    if n_classes > 2 and by_signs:
+        stages.append(_every_target("fewest", APGD(steps=30, random_start=False), 9))
     return [*stages, *_checks("sharp", norm)]
 
 
