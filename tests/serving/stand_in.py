@@ -77,12 +77,15 @@ class VirtualWorkers:
 
     def wait(self, condition, seconds):
         limit = self._now + (1e9 if seconds is None else seconds)
-        if self._events and self._events[0][0] <= limit:
+        notes = []
+        condition.notify_all = lambda: notes.append(self._now)
+        while not notes:
+            if not self._events or self._events[0][0] > limit:
+                assert seconds is not None, "nobody will ever answer"
+                self._now = limit
+                return
             self._now, _, event = heapq.heappop(self._events)
             event()
-        else:
-            assert seconds is not None, "nobody will ever answer"
-            self._now = limit
 
     def close(self):
         self._hosts.clear()
