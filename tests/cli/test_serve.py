@@ -87,6 +87,13 @@ def wait_for(port, line):
     raise AssertionError(line)
 
 
+def wait_for_refusal(port):
+    """Until whoever listens there has begun to stop."""
+    with suppress(ConnectionRefusedError, ConnectionResetError):
+        while True:
+            socket.create_connection(("127.0.0.1", int(port))).close()
+
+
 @pytest.fixture(scope="module")
 def scheduler():
     with distributed.LocalCluster(
@@ -120,6 +127,7 @@ def test_overload_is_refused_and_a_signal_finishes_what_is_begun(model_file, sch
         slow = SlowRequest(int(port))
         wait_for(port, "ecoc_requests_under_way 1")
         server.send_signal(signal.SIGTERM)
+        wait_for_refusal(port)
         status, answer = slow.finish()
         assert (status, answer["predictions"]) == (200, expected)
         _, talk = server.communicate()
@@ -143,6 +151,7 @@ def test_a_signal_while_a_worker_is_replaced_finishes_what_is_begun(model_file):
         os.kill(a_worker_of(server.pid), signal.SIGKILL)
         wait_for(port, "ecoc_workers 1")
         server.send_signal(signal.SIGTERM)
+        wait_for_refusal(port)
         status, answer = slow.finish()
         assert status == 200
         assert len(answer["predictions"]) == 3
