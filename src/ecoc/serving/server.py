@@ -36,6 +36,9 @@ _LOG = logging.getLogger("ecoc.serving")
 _MOST_LATE = 32
 """A worker that owes so many answers nobody waits for any more is not asked for others."""
 
+_FIRST_SECONDS = 30.0
+"""How much longer than deadline and patience the first answer of all is waited for."""
+
 _PLACING_SECONDS = 30.0
 """How long a worker may take to receive its columns."""
 
@@ -219,7 +222,7 @@ class ColumnServer:
             The features, as the model takes them.
         deadline : float, optional
             After how many seconds late columns are done without; None waits for all. The first
-            answer is waited for as long as there are workers that may give it.
+            answer is waited for half a minute longer.
         min_margin : int, optional
             The wanted margin. Samples below it are waited for, and are marked if waiting has
             not helped.
@@ -236,7 +239,7 @@ class ColumnServer:
         Raises
         ------
         TimeLimitError
-            If no column has answered, and no worker is left that could.
+            If no column has answered: no worker is left that could, or all are silent.
         ColumnError
             If all workers that answered could not cope with the samples.
         UnsupportedError
@@ -302,8 +305,9 @@ class ColumnServer:
                     self._workers.wait(gathering.condition, left)
 
     def _await_first(self, gathering: _Gathering, X: Any) -> bool:
-        """Wait for the first answer, however long it takes; False if nobody is left to give it."""
+        """Wait for the first answer, for long; False if nobody gives it, or is left to do so."""
         gathering.waits = True
+        limit = self._workers.clock() + _FIRST_SECONDS
         while True:
             with gathering.condition:
                 seen = gathering.version
@@ -312,12 +316,13 @@ class ColumnServer:
             # Samples that most workers cannot cope with are not the others' matter.
             if self._closed or 2 * len(gathering.errors) >= len(self._held):
                 return False
-            self._ask(gathering, X, math.inf)
-            if not self._is_awaited(gathering):
+            left = limit - self._workers.clock()
+            self._ask(gathering, X, left)
+            if left <= 0 or not self._is_awaited(gathering):
                 return False
             with gathering.condition:
                 if gathering.version == seen:
-                    self._workers.wait(gathering.condition, None)
+                    self._workers.wait(gathering.condition, left)
 
     def _is_awaited(self, gathering: _Gathering) -> bool:
         """Whether a worker has still to answer, or to be asked once it owes less to others."""
