@@ -63,6 +63,17 @@ def columns():
     return trained(15, lambda logits, y: nn.functional.softplus(-matrix[y] * logits).mean())
 
 
+class Clock:
+    """A clock that goes on by a second whenever it is read."""
+
+    def __init__(self):
+        self.now = 0
+
+    def monotonic(self):
+        self.now += 1
+        return self.now
+
+
 class Scaled(nn.Module):
     """A network whose last layer is multiplied: the same decisions, saturated scores."""
 

@@ -9,6 +9,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.robustness.attacks.linear import best_margins, linear_case
 from tests.robustness.networks import (
+    Clock,
     CodeModel,
     Scaled,
     codebook,
@@ -21,7 +22,8 @@ from tests.robustness.networks import (
 from ecoc.errors import InvalidInputError, VerificationError
 from ecoc.multiclass import ECOCClassifier
 from ecoc.nn import NetworkClassifier
-from ecoc.robustness import RobustnessResult, certify, evaluate_robustness
+from ecoc.robustness import RobustnessResult, certify, evaluate_robustness, evaluation
+from ecoc.robustness.attacks import base
 
 EPSILONS = (0.1, 1.0)
 
@@ -255,6 +257,13 @@ def test_limits_return_what_was_found():
     assert not found.complete
     assert "time limit" in found.warnings[-1]
     assert found.attacked[0] == found.clean
+    # It ends the attack that is going on, whose points count.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(base, "time", Clock())
+        patch.setattr(evaluation, "time", base.time)
+        found = evaluate_robustness(ordinary(), x, y, epsilons=[0.2], time_limit=20, random_state=0)
+    assert not found.complete
+    assert set(found.broken_by) - {None, "clean"} == {"pgd-ce-logits"}
 
     def interrupt(point):
         if point.stage == "apgd-cw-logits":

@@ -96,7 +96,7 @@ def _subject_options(verb: F) -> F:
     "--time-limit",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
-    help="Return what has been found by then.",
+    help="Return what has been found by then, without certificates.",
 )
 @click.option("--no-certificates", is_flag=True, help="Do not try to certify beside.")
 @click.option(
@@ -142,7 +142,7 @@ def attack(
     # What cannot be attacked is refused here, once, and not by the certificates as well.
     adapt(subject.model)
     radii = None
-    if not no_certificates:
+    if not no_certificates and time_limit is None:
         talk("certifying (--no-certificates leaves it out)")
         try:
             radii = certify(

@@ -27,7 +27,7 @@ from ecoc._checks import (
 from ecoc.errors import InvalidInputError, UnsupportedError, VerificationError
 from ecoc.multiclass.diagnostics import ErrorCorrelation
 from ecoc.robustness.attacks import APGD, Attack, Neighbours, Noise
-from ecoc.robustness.attacks.base import as_samples, batches
+from ecoc.robustness.attacks.base import LimitReachedError, as_samples, batches
 from ecoc.robustness.examples import AdversarialExamples
 from ecoc.robustness.masking import (
     BEATEN_SHARE,
@@ -369,10 +369,6 @@ def _reporter(
     return report
 
 
-class _LimitReachedError(Exception):
-    """The time is over."""
-
-
 class _Evaluation:
     """An evaluation while it runs."""
 
@@ -446,8 +442,8 @@ class _Evaluation:
                 self._run_strong(scores, epsilons)
             else:
                 self._only_look(AttackStage("noise", Noise(), None, "noise"), epsilons)
-        except (_LimitReachedError, KeyboardInterrupt) as error:
-            reason = "The time limit" if isinstance(error, _LimitReachedError) else "Ctrl-C"
+        except (LimitReachedError, KeyboardInterrupt) as error:
+            reason = "The time limit" if isinstance(error, LimitReachedError) else "Ctrl-C"
             limits.append(f"{reason} came before the end: attacks left out could break more.")
             paper = paper if protocol == "strong" else self._accuracies(epsilons)
         attacked = self._accuracies(epsilons)
@@ -638,8 +634,7 @@ class _Evaluation:
         """Run a stage on some samples; yield the rows and points that it found."""
         view = self.model.view(stage.head, past_rejection=past_rejection)
         for batch, rows in enumerate(batches(torch.nonzero(attacked)[:, 0], self.batch_size)):
-            if time.monotonic() > self.deadline:
-                raise _LimitReachedError
+            left = self._time_left()
             outcome = stage.attack(
                 view,
                 self.samples[rows],
@@ -649,6 +644,7 @@ class _Evaluation:
                 box=self.box,
                 random_state=self._seed_of(stage, epsilon, batch),
                 batch_size=self.batch_size,
+                time_limit=None if math.isinf(left) else left,
             )
             if outcome.n_gradients:
                 self.n_gradients[stage.name] += outcome.n_gradients
@@ -656,6 +652,14 @@ class _Evaluation:
             success = outcome.success.cpu()
             if success.any():
                 yield rows[success], outcome.points[success]
+        # The attack may have been cut short.
+        self._time_left()
+
+    def _time_left(self) -> float:
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise LimitReachedError
+        return left
 
     def _seed_of(self, stage: AttackStage, epsilon: float, batch: int) -> int:
         key = zlib.crc32(f"{stage.name} {epsilon!r} {batch}".encode())

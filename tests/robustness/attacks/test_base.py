@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import torch
-from tests.robustness.networks import images, ordinary, samples
+from tests.robustness.networks import Clock, images, ordinary, samples
 
 from ecoc.errors import InvalidInputError
 from ecoc.robustness import View
@@ -20,6 +20,7 @@ from ecoc.robustness.attacks import (
     Noise,
     ParticleSwarm,
     Square,
+    base,
 )
 
 POOL = samples(100, start=0)
@@ -149,3 +150,29 @@ def test_what_cannot_be_is_refused():
         FGSM()(lambda z: z * np.nan, x, y, epsilon=0.1)
     with pytest.raises(InvalidInputError, match="chooses its targets itself"):
         EveryTarget()(network, x, y, targets=(y + 1) % 10, epsilon=0.1)
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=NAMES)
+def test_a_time_limit_ends_an_attack_in_the_middle(attack, monkeypatch):
+    asked = []
+
+    def network(points):
+        asked.append(len(points))
+        return ordinary()(points)
+
+    x, y = samples(10)
+    monkeypatch.setattr(base, "time", Clock())
+    found = attack(network, x, y, epsilon=0.01, time_limit=2.5)
+    assert len(asked) <= 4  # the samples themselves, and then for as long as there is time
+    assert len(found.points) == len(found.success) == 10
+
+
+def test_what_was_found_by_the_time_limit_is_kept(monkeypatch):
+    x, y = samples(20)
+    monkeypatch.setattr(base, "time", Clock())
+    some = PGD(steps=100)(ordinary(), x, y, epsilon=0.15, time_limit=20)
+    monkeypatch.undo()
+    every = PGD(steps=100)(ordinary(), x, y, epsilon=0.15)
+    assert 0 < some.success.sum() < every.success.sum()
+    with pytest.raises(InvalidInputError, match="time_limit"):
+        FGSM()(ordinary(), x, y, epsilon=0.1, time_limit=-1)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -13,7 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ecoc._checks import RandomState, check_choice, check_int, check_seed
+from ecoc._checks import RandomState, check_choice, check_int, check_number, check_seed
 from ecoc.errors import EcocError, InvalidInputError, UnsupportedError
 from ecoc.robustness.models import View, as_view
 from ecoc.robustness.threat import Ball, Box, Norm, check_norm
@@ -23,6 +26,7 @@ __all__ = [
     "Attack",
     "AttackError",
     "AttackResult",
+    "LimitReachedError",
     "LossName",
     "Search",
     "as_samples",
@@ -176,6 +180,10 @@ class AttackResult:
         return f"<AttackResult: {int(self.success.sum())} of {len(self.success)} broken>"
 
 
+class LimitReachedError(Exception):
+    """The time of an attack is over."""
+
+
 class Search:
     """An attack on a batch while it runs.
 
@@ -215,6 +223,7 @@ class Search:
         self.targets = targets
         self.any_class = any_class
         self.generator = generator
+        self.deadline = math.inf  # of the monotonic clock, when the model is not asked any more
         self.worst = ball.centre.clone()
         device = ball.centre.device
         self.margins = torch.full((n,), torch.inf, dtype=torch.float64, device=device)
@@ -231,7 +240,7 @@ class Search:
     @torch.no_grad()
     def look(self, rows: Tensor, points: Tensor, loss: str = "margin") -> Tensor:
         """Ask the model about one point for each of some rows; return the losses."""
-        scores, decision = self.view(points)
+        scores, decision = self._asked(points)
         self._note(rows, points, decision)
         return self._losses(rows, scores, loss)
 
@@ -239,7 +248,7 @@ class Search:
         """The losses at one point for each of some rows, and their gradients."""
         points = points.detach().requires_grad_()
         with torch.enable_grad():
-            scores, decision = self.view(points)
+            scores, decision = self._asked(points)
             values = self._losses(rows, scores, loss)
             gradient = gradient_at(points, values)
         self._note(rows, points.detach(), decision)
@@ -258,7 +267,13 @@ class Search:
     def wrong(self, rows: Tensor, points: Tensor) -> Tensor:
         """Which points would succeed; they may lie outside the ball and are not noted."""
         self.queries[rows] += 1
-        return self._judge(rows, self.view(points)[1])[1]
+        return self._judge(rows, self._asked(points)[1])[1]
+
+    def _asked(self, points: Tensor) -> tuple[Tensor, Tensor]:
+        """The scores to push on and those that decide, while there is time."""
+        if time.monotonic() > self.deadline:
+            raise LimitReachedError
+        return self.view(points)
 
     def _note(self, rows: Tensor, points: Tensor, scores: Tensor) -> None:
         margins, broken = self._judge(rows, scores)
@@ -326,6 +341,7 @@ class Attack(ABC):
         accept: Literal["target", "any"] = "target",
         random_state: RandomState = 0,
         batch_size: int = 512,
+        time_limit: float | None = None,
     ) -> AttackResult:
         """Look for misclassified points near samples.
 
@@ -353,6 +369,8 @@ class Attack(ABC):
             The source of randomness.
         batch_size : int, default=512
             How many samples are attacked together.
+        time_limit : float, optional
+            Seconds after which what has been found is returned.
 
         Returns
         -------
@@ -367,6 +385,10 @@ class Attack(ABC):
         goals = None if targets is None else _as_classes("targets", targets, samples)
         any_class = check_choice("accept", accept, ("target", "any")) == "any"
         check_int("batch_size", batch_size, minimum=1)
+        limit = (
+            math.inf if time_limit is None else check_number("time_limit", time_limit, minimum=0)
+        )
+        deadline = time.monotonic() + limit
         generator, seed = torch.Generator(), check_seed(random_state)
         if seed is None:
             generator.seed()
@@ -384,8 +406,10 @@ class Attack(ABC):
                 generator=generator,
             )
             search.look(search.standing, search.ball.centre)
+            search.deadline = deadline
             if len(search.standing):
-                self._run(search)
+                with suppress(LimitReachedError):
+                    self._run(search)
             searches.append(search)
         return _result(ball, searches)
 
