@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -136,10 +137,27 @@ def test_overload_is_refused_and_a_signal_finishes_what_is_begun(model_file, sch
     assert talk.splitlines()[-1] == "stopped"
 
 
+def lose_a_worker(server, port):
+    os.kill(a_worker_of(server.pid), signal.SIGKILL)
+    wait_for(port, "ecoc_workers 1")
+    server.send_signal(signal.SIGTERM)
+
+
+def signal_all(name, server, port):
+    """As a terminal does at Ctrl-C, and a service manager that stops a service."""
+    del port
+    os.killpg(server.pid, name)
+
+
 @pytest.mark.slow
-def test_a_signal_while_a_worker_is_replaced_finishes_what_is_begun(model_file):
+@pytest.mark.parametrize(
+    "stop",
+    [lose_a_worker, partial(signal_all, signal.SIGINT), partial(signal_all, signal.SIGTERM)],
+    ids=["a worker is replaced", "Ctrl-C", "SIGTERM for all"],
+)
+def test_what_is_begun_is_finished(model_file, stop):
     command = [ECOC, "serve", model_file, "--port", "0", "--json", "--deadline", "600s"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True}
     with (
         subprocess.Popen([*command, "--workers", "2"], text=True, **pipes) as server,
         ended(server),
@@ -148,9 +166,7 @@ def test_a_signal_while_a_worker_is_replaced_finishes_what_is_begun(model_file):
         port = started["url"].rpartition(":")[2]
         slow = SlowRequest(int(port))
         wait_for(port, "ecoc_requests_under_way 1")
-        os.kill(a_worker_of(server.pid), signal.SIGKILL)
-        wait_for(port, "ecoc_workers 1")
-        server.send_signal(signal.SIGTERM)
+        stop(server, port)
         wait_for_refusal(port)
         status, answer = slow.finish()
         assert status == 200

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import multiprocessing
 import re
+import signal
 import threading
 import time
 from collections import defaultdict
@@ -333,10 +335,17 @@ def dask_setup(worker: Any) -> None:
 
     What it is made of is loaded by now, before it joins the cluster. It stays as long as the
     process, so the garbage collector need not go through it, for 0.1 s, in the middle of a batch.
+
+    A terminal and a service manager send their signals to all processes at once. One that Dask
+    looks after is ended by Dask, when what was begun is answered, and does not hear them.
     """
     del worker
     gc.collect()
     gc.freeze()
+    if multiprocessing.parent_process() is not None:
+        with suppress(ValueError):  # a worker in a thread
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def _logged(work: Callable[[], None]) -> None:
