@@ -1,8 +1,10 @@
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
 
 from ecoc.codes import Codebook, exhaustive, one_vs_rest
-from ecoc.serving.watch import WorkerWatch
+from ecoc.serving.watch import WorkerWatch, sample_keys
 
 MATRIX = exhaustive(5).matrix  # 15 columns, row distance 8
 HOMES = [f"w{column % 5}" for column in range(15)]
@@ -41,6 +43,53 @@ def test_sound_workers_are_left_in_peace():
     watch = WorkerWatch(MATRIX)
     stream = batches(rng, error=0.1)
     assert not any(watch.see(next(stream), HOMES) for _ in range(300))
+
+
+def hard_sample():
+    """One about which most columns of a worker are wrong, and all others right."""
+    answers = MATRIX[:1].astype(float)
+    answers[:, 3::5] *= -1
+    return answers
+
+
+def test_a_sample_that_comes_again_and_again_is_one_sample():
+    watch = WorkerWatch(MATRIX)
+    scores = np.repeat(hard_sample(), 20, axis=0)
+    assert not any(watch.see(scores, HOMES, ["same"] * 20) for _ in range(100))
+    assert any(watch.see(scores, HOMES) for _ in range(100))
+
+
+def test_a_liar_is_named_by_few_samples_that_come_again():
+    rng = np.random.default_rng(7)
+    watch, truth = WorkerWatch(MATRIX), MATRIX[np.arange(60) % 5].astype(float)
+    for number in range(100):
+        rows = rng.integers(60, size=10)
+        scores = truth[rows]
+        if number >= 50:
+            scores[:, 3::5] *= -1
+        found = watch.see(scores, HOMES, rows.tolist())
+        assert not found or number >= 50
+        if found:
+            break
+    assert found == ("w3",)
+
+
+@pytest.mark.parametrize(
+    "samples",
+    [
+        np.array([[1.0, np.nan], [1.0, 2.0], [1.0, np.nan]]),
+        np.array([["a", 1], ["a", 2], ["a", 1]], dtype=object),
+        np.array(["one", "two", "one"], dtype=object),
+        csr_matrix(np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])),
+        pd.DataFrame({"a": [1, 2, 1], "b": ["x", "x", "x"]}),
+        pd.DataFrame({"a": [1.5, np.nan, 1.5], "b": [0, 0, 0]}),
+    ],
+    ids=["numbers", "objects", "texts", "sparse", "frame", "numbers in a frame"],
+)
+def test_samples_are_told_apart_by_their_features(samples):
+    first, second, third = sample_keys(samples, 3)
+    assert first == third != second
+    assert sample_keys(samples, 2) == [second, third]
 
 
 def test_one_weak_column_is_not_the_fault_of_its_worker():

@@ -26,7 +26,7 @@ from ecoc.multiclass.decoders.distances import certain_margin
 from ecoc.multiclass.diagnostics.columns import unwrapped
 from ecoc.serving.cluster import DaskWorkers, Workers
 from ecoc.serving.placement import place_columns
-from ecoc.serving.watch import WorkerWatch
+from ecoc.serving.watch import WorkerWatch, sample_keys
 from ecoc.tables import TableModel
 
 __all__ = ["ColumnServer", "ServedBatch", "ServerStatus"]
@@ -260,7 +260,7 @@ class ColumnServer:
             self._ask(gathering, features, (seconds + patience) / 2)
             while True:
                 self._collect(gathering, features, soft, soft + patience, min_margin)
-                if self._found_liars(gathering):
+                if self._found_liars(gathering, features):
                     continue
                 if not gathering.missing.all() or not self._await_first(gathering, features):
                     break
@@ -474,7 +474,7 @@ class ColumnServer:
             self._active.discard(gathering)
             self._late.update(gathering.close())
 
-    def _found_liars(self, gathering: _Gathering) -> bool:
+    def _found_liars(self, gathering: _Gathering, X: Any) -> bool:
         """Whether this batch shows that some worker answers wrongly; its answers are dropped."""
         if gathering.missing.all():
             return False
@@ -482,8 +482,9 @@ class ColumnServer:
         with self._lock:
             liars = [worker for worker in self._distrusted if worker in sources]
         if not liars:
+            keys = sample_keys(X, self._watch.window)
             with self._watching:
-                liars = list(self._watch.see(scores, sources))
+                liars = list(self._watch.see(scores, sources, keys))
                 if liars:
                     self._watch.forget()
             self._distrust(liars)

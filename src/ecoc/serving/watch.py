@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from itertools import islice, pairwise
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 
 from ecoc._typing import Floats
 from ecoc.multiclass.decoders import SelfHealing
 from ecoc.multiclass.decoders.base import erasures, symbol_answers
 
-__all__ = ["WorkerWatch"]
+__all__ = ["WorkerWatch", "sample_keys"]
 
 _ROWS_PER_CLASS, _ROWS = 16, 100
 """How many samples are looked at: twice what the self-healing decoder wants to see."""
@@ -28,8 +30,30 @@ _SOUND_ERRORS = 2 / 3
 _FEWEST = 10
 """The fewest answers of a column that say something about who gave them."""
 
-_Batch: TypeAlias = "tuple[Floats, Sequence[str | None]]"
-"""Scores, and who gave those of each column."""
+_Answer: TypeAlias = "tuple[Floats, Sequence[str | None]]"
+"""The scores of a sample, and who gave those of each column."""
+
+
+def sample_keys(X: Any, last: int) -> list[int]:  # noqa: N803
+    """Numbers that tell the last samples of an array, a sparse matrix or a data frame apart.
+
+    Examples
+    --------
+    >>> first, second, third = sample_keys(np.array([[1.0, 2.0], [1.0, 3.0], [1.0, 2.0]]), 3)
+    >>> first == third, first == second
+    (True, False)
+    """
+    part = X[max(0, X.shape[0] - last) :]
+    if issparse(part):
+        ends = part.indptr
+        return [
+            hash((part.indices[a:b].tobytes(), part.data[a:b].tobytes()))
+            for a, b in pairwise(ends.tolist())
+        ]
+    values = part.to_numpy() if hasattr(part, "to_numpy") else np.asarray(part)
+    if values.dtype.hasobject:
+        return [hash(repr(row)) for row in values.tolist()]
+    return [hash(row.tobytes()) for row in np.ascontiguousarray(values)]
 
 
 @dataclass
@@ -37,8 +61,10 @@ class WorkerWatch:
     """Find the workers whose answers the other workers' columns contradict.
 
     Batches may be small, so answers are remembered, with who gave them, until there are enough
-    for :class:`ecoc.multiclass.decoders.SelfHealing`. A worker is reported when the decoder
-    distrusts most of its columns; a single weak column is the fault of the model.
+    for :class:`ecoc.multiclass.decoders.SelfHealing`. Of a sample that comes again the latest
+    answer counts alone: all columns of a worker may be wrong about one, and no lie is in that. A
+    worker is reported when the decoder distrusts most of its columns; a single weak column is
+    the fault of the model.
 
     Parameters
     ----------
@@ -57,15 +83,21 @@ class WorkerWatch:
     """
 
     matrix: npt.NDArray[np.int8]
-    _batches: deque[_Batch] = field(default_factory=deque, init=False)
+    _answers: dict[Hashable, _Answer] = field(default_factory=dict, init=False)
     _fresh: int = field(default=0, init=False)
     _blamed: set[int] = field(default_factory=set, init=False)
 
     @property
-    def _window(self) -> int:
+    def window(self) -> int:
+        """How many samples are looked at."""
         return max(_ROWS, _ROWS_PER_CLASS * len(self.matrix))
 
-    def see(self, scores: Floats, workers: Sequence[str | None]) -> tuple[str, ...]:
+    def see(
+        self,
+        scores: Floats,
+        workers: Sequence[str | None],
+        keys: Sequence[Hashable] | None = None,
+    ) -> tuple[str, ...]:
         """Remember a batch, and name the workers that are found to answer wrongly.
 
         Parameters
@@ -74,38 +106,35 @@ class WorkerWatch:
             The answers; NaN is an erasure.
         workers : sequence of str or None
             Who gave the answers of each column.
+        keys : sequence, optional
+            What tells the samples apart, as :func:`sample_keys` does; of a large batch those of
+            the last ones are enough. All are different by default.
         """
-        whole = ~erasures(scores).all(axis=1)
         # Of a large batch the last samples are as good as all of them.
-        part = scores[whole][-self._window :]
-        self._batches.appendleft((part, workers))
-        self._fresh += len(part)
-        while len(self._latest(_MEMORY * self._window)) < len(self._batches):
-            self._batches.pop()
-        if 4 * self._fresh < self._window:
+        part = scores[-self.window :].copy()
+        names = [object() for _ in part] if keys is None else keys[-len(part) :]
+        lost = np.atleast_1d(erasures(part).all(axis=1))
+        for key, row, is_lost in zip(names, part, lost, strict=True):
+            if not is_lost:
+                self._answers.pop(key, None)
+                self._answers[key] = row, workers
+                self._fresh += 1
+        for key in list(islice(self._answers, max(0, len(self._answers) - _MEMORY * self.window))):
+            del self._answers[key]
+        if 4 * self._fresh < self.window:
             return ()
         self._fresh = 0
         # Whoever has begun to lie shows in the latest samples, a little wrong in many.
-        latest = self._latest(self._window)
-        return self._diagnosis(latest) or self._diagnosis(list(self._batches))
-
-    def _latest(self, n_rows: int) -> list[_Batch]:
-        """The latest batches, until there are so many samples."""
-        found = []
-        for batch in self._batches:
-            found.append(batch)
-            n_rows -= len(batch[0])
-            if n_rows <= 0:
-                break
-        return found
+        every = list(self._answers.values())
+        return self._diagnosis(every[-self.window :]) or self._diagnosis(every)
 
     def forget(self) -> None:
         """Begin anew, after columns have changed their places."""
-        self._batches.clear()
+        self._answers.clear()
         self._fresh = 0
 
-    def _diagnosis(self, batches: Sequence[_Batch]) -> tuple[str, ...]:
-        scores = np.concatenate([batch for batch, _ in batches])
+    def _diagnosis(self, answers: Sequence[_Answer]) -> tuple[str, ...]:
+        scores = np.stack([row for row, _ in answers])
         decoder = SelfHealing()
         # A column that was blamed on one worker and is still wrong on the next is weak.
         suspects = [
@@ -119,15 +148,16 @@ class WorkerWatch:
         wrong = _wrong(scores, self.matrix, rows)
         present = ~erasures(scores)
         counts: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
-        start = 0
-        for batch, workers in batches:
-            rows_of = slice(start, start + len(batch))
-            start += len(batch)
+        batches: dict[Sequence[str | None], list[int]] = defaultdict(list)
+        for place, (_, workers) in enumerate(answers):
+            batches[tuple(workers)].append(place)
+        for workers, places in batches.items():
+            n_wrong, n_present = wrong[places].sum(axis=0), present[places].sum(axis=0)
             for column, worker in enumerate(workers):
                 if worker is not None:
                     count = counts[worker][column]
-                    count[0] += int(wrong[rows_of, column].sum())
-                    count[1] += int(present[rows_of, column].sum())
+                    count[0] += int(n_wrong[column])
+                    count[1] += int(n_present[column])
         n_symbols = 2 if scores.ndim == 2 else scores.shape[2]
         share = _SOUND_ERRORS * (1 - 1 / n_symbols)
         liars = []
