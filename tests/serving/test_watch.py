@@ -82,7 +82,7 @@ def test_a_liar_is_named_by_few_samples_that_come_again():
         np.array(["one", "two", "one"], dtype=object),
         csr_matrix(np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])),
         pd.DataFrame({"a": [1, 2, 1], "b": ["x", "x", "x"]}),
-        pd.DataFrame({"a": [1.5, np.nan, 1.5], "b": [0, 0, 0]}),
+        pd.DataFrame({"a": [1.5, np.nan, 1.5], "b": [0, 0, 0]}, index=[7.0, 8.0, 9.0]),
     ],
     ids=["numbers", "objects", "texts", "sparse", "frame", "numbers in a frame"],
 )

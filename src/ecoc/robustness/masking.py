@@ -306,14 +306,13 @@ class _StraightThrough:
         self, body: Callable[[Tensor], Tensor], module: nn.Module, samples: Tensor
     ) -> None:
         self.body = body
-        ensemble = next(
-            (part for part in module.modules() if isinstance(part, ColumnEnsemble)), None
-        )
-        parts = [module] if ensemble is None else list(ensemble.networks)
         calls: list[_Call] = []
         with torch.no_grad(), _listening(module, calls):
             outputs = self.body(samples[:2])
         self.width = outputs.shape[1]
+        ensembles = (part for part in module.modules() if isinstance(part, ColumnEnsemble))
+        networks = next((each.networks for each in ensembles), ())
+        parts = list(networks) if len(networks) == self.width else [module]
         self.layers: list[nn.Module] = []
         self.first = next(
             (call.layer for call in calls if call.inputs.numel() == samples[:2].numel()), None

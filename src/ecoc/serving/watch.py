@@ -13,6 +13,7 @@ import numpy.typing as npt
 from scipy.sparse import issparse
 
 from ecoc._typing import Floats
+from ecoc.multiclass.data import take_rows
 from ecoc.multiclass.decoders import SelfHealing
 from ecoc.multiclass.decoders.base import erasures, symbol_answers
 
@@ -43,7 +44,8 @@ def sample_keys(X: Any, last: int) -> list[int]:  # noqa: N803
     >>> first == third, first == second
     (True, False)
     """
-    part = X[max(0, X.shape[0] - last) :]
+    n = X.shape[0]
+    part = take_rows(X, np.arange(max(0, n - last), n))
     if issparse(part):
         ends = part.indptr
         return [
