@@ -17,11 +17,11 @@ PATIENCE = 200
 pytestmark = pytest.mark.skipif(not Path("/proc/self").exists(), reason="no /proc to look into")
 
 ASLEEP = """
-import sys, time
+import os, time
 from joblib import Parallel, delayed
 from ecoc._workers import tethered
 def nap(seconds):
-    print("asleep", flush=True)
+    os.write(1, b"asleep\\n")  # whole, beside the other's
     time.sleep(seconds)
 if __name__ == "__main__":
     Parallel(n_jobs=2)(delayed(tethered(nap))(1000) for _ in range(4))
