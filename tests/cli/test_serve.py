@@ -177,7 +177,7 @@ def test_what_is_begun_is_finished(model_file, stop):
     assert talk.splitlines()[-1] == "stopped"
 
 
-@pytest.mark.parametrize("time", ["0", "0ms", "200ms", "0.2", "1.5 s"])
+@pytest.mark.parametrize("time", ["0", "0ms", "200ms", "0.2", "1.5 s", "auto"])
 def test_times_are_taken_with_and_without_unit(time):
     result = CliRunner().invoke(main, ["serve", "missing.skops", "--deadline", time])
     assert "missing.skops" in result.stderr
@@ -197,11 +197,12 @@ def test_a_port_that_is_taken_is_told_before_workers_are_begun(model_file):
     [
         (["--host", "0.0.0.0"], "Add --public"),
         (["--host", "example.org"], "Add --public"),
-        (["--deadline", "soon"], "'soon' is no time; write 200ms, 1.5s or 0.2."),
+        (["--deadline", "soon"], "'soon' is no time; write 200ms, 1.5s or 0.2, or auto."),
         (["--deadline", "-1"], "'-1' is no time"),
         (["--deadline", "1h"], "'1h' is no time"),
         (["--deadline", "9" * 400], "is no time"),
         (["--patience", "nan"], "'nan' is no time"),
+        (["--patience", "auto"], "'auto' is no time; write 200ms, 1.5s or 0.2."),
         (["--workers", "0"], "--workers"),
     ],
 )

@@ -1,4 +1,7 @@
 # ruff: noqa: N806  # X is what scikit-learn calls it
+import threading
+from concurrent.futures import Future
+
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
@@ -107,6 +110,43 @@ def test_a_wanted_margin_is_waited_for_or_marked(model, data):
     assert soon.certain.all()
 
 
+def test_an_automatic_deadline_is_that_of_what_is_usual(model, data, answers):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.scores = lambda batch, columns: answers(batch)[:, columns]
+    late = server.status().workers["w1"]
+    server.crew.seconds["w1"] = 0.3
+    # Nobody knows yet: eight batches are 32 answers, of which one that was late is yet to come.
+    first = [server.predict(X[:9], deadline="auto").seconds for _ in range(9)]
+    assert first == pytest.approx([0.2] * 9)
+    served = server.predict(X[:9], deadline="auto")
+    assert served.seconds == pytest.approx(0.02)
+    assert served.missing_columns == late
+    # Batches of another size take their own time.
+    assert server.predict(X[:40], deadline="auto").seconds == pytest.approx(0.2)
+    # What is uncertain without them can be waited for, and nothing else is.
+    waited = server.predict(X[:9], deadline="auto", min_margin=15)
+    assert waited.missing_columns == ()
+    assert waited.seconds == pytest.approx(0.3)
+
+
+def test_an_automatic_deadline_takes_what_is_late_into_account(model, data, answers):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.scores = lambda batch, columns: answers(batch)[:, columns]
+    for _ in range(70):
+        server.predict(X[:9], deadline="auto")
+    # Everybody takes longer from now on: a batch is late, and has half of the columns.
+    for number, worker in enumerate(server.crew.names()):
+        server.crew.seconds[worker] = 0.1 + 0.01 * number
+    served = server.predict(X[:9], deadline="auto")
+    assert served.seconds == pytest.approx(0.11)
+    assert len(served.missing_columns) == 7
+    for _ in range(70):
+        served = server.predict(X[:9], deadline="auto")
+    assert served.missing_columns == ()
+
+
 def test_a_worker_that_leaves_costs_its_columns_for_the_batches_under_way(model, data):
     X, _ = data
     server = VirtualServer(model)
@@ -163,6 +203,32 @@ def test_columns_are_placed_a_few_at_a_time_unless_a_batch_waits(model, data):
         assert [len(columns) for _, columns in server.crew.given] == sizes
         server.crew.join("w0")
         server.crew.pass_time(1.0)
+    assert server.status().homeless_columns == ()
+
+
+@pytest.mark.parametrize(("deadline", "most"), [(0.2, 1), (None, 3)])
+def test_few_workers_take_columns_at_a_time_unless_a_batch_waits(model, data, deadline, most):
+    X, _ = data
+    server = VirtualServer(model)
+    hold, under_way, counts = server.crew.hold, set(), []
+
+    def slow_hold(worker, learners):
+        taken, future = hold(worker, learners), Future()
+        under_way.add(future)
+        counts.append(len(under_way))
+
+        def done():
+            under_way.discard(future)
+            future.set_result(taken.result())
+
+        threading.Timer(0.01, done).start()
+        return future
+
+    server.crew.hold = slow_hold
+    server.crew.kill("w0")
+    server.predict(X, deadline=deadline)
+    server.crew.pass_time(1.0)
+    assert max(counts) == most
     assert server.status().homeless_columns == ()
 
 
@@ -385,7 +451,8 @@ def test_margins_are_true_whatever_happens(model, data, answers, seed):
         begun = len(crew.asked)
         margin = rng.choice([None, 0, 1])
         liars = set(crew.broken)
-        served = server.predict(batch, deadline=0.2, min_margin=margin, patience=0.6)
+        deadline = "auto" if seed % 2 else 0.2
+        served = server.predict(batch, deadline=deadline, min_margin=margin, patience=0.6)
         flipped = {
             column for worker, some in crew.asked[begun:] if worker in liars for column in some
         }
@@ -397,7 +464,7 @@ def test_margins_are_true_whatever_happens(model, data, answers, seed):
                 honest, model.codebook_.matrix, missing_columns=served.missing_columns
             )
             assert np.array_equal(served.labels, decoded.argmax(axis=1))
-        assert served.seconds <= 0.2 + 0.6 + 1e-9
+        assert seed % 2 or served.seconds <= 0.2 + 0.6 + 1e-9
         assert not served.below.any() or margin is not None
     server.crew.pass_time(5.0)
     assert server.status().homeless_columns == ()
@@ -542,7 +609,7 @@ def test_bad_arguments_are_refused_before_work(model, data):
     server = VirtualServer(model)
     with pytest.raises(ValueError, match="features"):
         server.predict(X[:, :2])
-    for bad in ({"deadline": -1}, {"min_margin": -1}, {"patience": "long"}):
+    for bad in ({"deadline": -1}, {"deadline": "soon"}, {"min_margin": -1}, {"patience": "long"}):
         with pytest.raises(InvalidInputError, match=next(iter(bad))):
             server.predict(X, **bad)
     assert server.crew.asked == []

@@ -10,7 +10,7 @@ import re
 import signal
 import socket
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -31,11 +31,15 @@ _GRACE_SECONDS = 30
 """How long requests that are under way may take once the server is asked to stop."""
 
 
-def _seconds(_: click.Context, __: click.Parameter, value: str) -> float:
-    """A time such as 200ms, 1.5s or 0.2, in seconds."""
+def _seconds(_: click.Context, option: click.Parameter, value: str) -> float | Literal["auto"]:
+    """A time such as 200ms, 1.5s or 0.2, in seconds; a deadline may be automatic."""
+    auto = option.name == "deadline"
+    if auto and value.strip() == "auto":
+        return "auto"
     found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?(ms|s)?", value.strip(), re.ASCII)
     if found is None or not math.isfinite(float(found[1])):
-        raise click.BadParameter(f"{value[:80]!r} is no time; write 200ms, 1.5s or 0.2.")
+        times = "200ms, 1.5s or 0.2" + (", or auto" if auto else "")
+        raise click.BadParameter(f"{value[:80]!r} is no time; write {times}.")
     return float(found[1]) / (1000 if found[2] == "ms" else 1)
 
 
@@ -54,7 +58,7 @@ def _is_loopback(host: str) -> bool:
     callback=_seconds,
     default="200ms",
     show_default=True,
-    help="When to answer without the columns that are late.",
+    help="When to answer without the columns that are late; auto learns what is usual.",
 )
 @click.option(
     "--min-margin",
@@ -114,7 +118,7 @@ def _is_loopback(host: str) -> bool:
 @common_options
 def serve(
     model: str,
-    deadline: float,
+    deadline: float | Literal["auto"],
     min_margin: int | None,
     patience: float,
     scheduler: str | None,

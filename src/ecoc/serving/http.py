@@ -10,13 +10,13 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ecoc._checks import check_int, check_number, counted, require
+from ecoc._checks import check_int, counted, require
 from ecoc.errors import EcocError, InvalidInputError, TimeLimitError
-from ecoc.serving.server import ColumnServer, ServerStatus
+from ecoc.serving.server import ColumnServer, ServerStatus, check_waiting
 from ecoc.tables import TableModel, parse_table, record_table
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _JSON, _CSV = "application/json", "text/csv"
 def make_app(
     server: ColumnServer,
     *,
-    deadline: float = 0.2,
+    deadline: float | Literal["auto"] | None = 0.2,
     min_margin: int | None = None,
     patience: float = 1.0,
     max_bytes: int = 10 << 20,
@@ -87,10 +87,7 @@ def make_app(
     from starlette.applications import Starlette
     from starlette.routing import Route
 
-    check_number("deadline", deadline, minimum=0)
-    check_number("patience", patience, minimum=0)
-    if min_margin is not None:
-        check_int("min_margin", min_margin, minimum=0)
+    check_waiting(deadline, min_margin, patience)
     door = _Door(
         server,
         {"deadline": deadline, "min_margin": min_margin, "patience": patience},

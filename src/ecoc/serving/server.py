@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from ecoc.multiclass.decoders.distances import certain_margin
 from ecoc.multiclass.diagnostics.columns import unwrapped
 from ecoc.serving.cluster import DaskWorkers, Workers
 from ecoc.serving.placement import place_columns
+from ecoc.serving.times import AnswerTimes
 from ecoc.serving.watch import WorkerWatch, sample_keys
 from ecoc.tables import TableModel
 
@@ -47,6 +48,9 @@ _RETRY_SECONDS = 30.0
 
 _QUICK_SECONDS = 0.02
 """How long columns may be on their way that do not hold up the batches."""
+
+_TAKING_SHARE = 1 / 4
+"""The share of the workers that take columns at a time, so that the others answer batches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,6 +196,7 @@ class ColumnServer:
         self._unheard: set[str] = set()  # workers whose connection has ended
         self._active: set[_Gathering] = set()
         self._watch = WorkerWatch(self._matrix)
+        self._times = AnswerTimes()
         self._apart: dict[bytes, bool] = {}
         self._refusal: BaseException | None = None
         self._closed = False
@@ -210,7 +215,7 @@ class ColumnServer:
         self,
         X: Any,
         *,
-        deadline: float | None = 0.2,
+        deadline: float | Literal["auto"] | None = 0.2,
         min_margin: int | None = None,
         patience: float = 1.0,
     ) -> ServedBatch:
@@ -220,9 +225,11 @@ class ColumnServer:
         ----------
         X : array, sparse matrix, data frame or Table
             The features, as the model takes them.
-        deadline : float, optional
-            After how many seconds late columns are done without; None waits for all. The first
-            answer is waited for half a minute longer.
+        deadline : float, "auto" or None, default=0.2
+            After how many seconds late columns are done without; None waits for all. With "auto"
+            that is when 99 of 100 answers to batches of about this size have come, by the latest
+            of them, as long as half of the columns are among them; 0.2 until 32 were seen. The
+            first answer is waited for half a minute longer.
         min_margin : int, optional
             The wanted margin. Samples below it are waited for, and are marked if waiting has
             not helped.
@@ -245,14 +252,15 @@ class ColumnServer:
         UnsupportedError
             If the server is closed.
         """
-        seconds = math.inf if deadline is None else check_number("deadline", deadline, minimum=0)
-        if min_margin is not None:
-            check_int("min_margin", min_margin, minimum=0)
-        check_number("patience", patience, minimum=0)
+        check_waiting(deadline, min_margin, patience)
         features = self._features(X)
         began = self._workers.clock()
+        n_rows = n_samples(features)
+        seconds = self._seconds(deadline, n_rows)
         soft = began + seconds
-        gathering = _Gathering(n_samples(features), self._classifier, waits=deadline is None)
+        # What was learned may be of quieter times: then batches are late, not guessed.
+        fewest = self._matrix.shape[1] / 2 if deadline == "auto" else 1
+        gathering = _Gathering(n_rows, self._classifier, fewest=fewest, waits=deadline is None)
         with self._lock:
             self._active.add(gathering)
         try:
@@ -271,6 +279,15 @@ class ColumnServer:
         if gathering.missing.all():
             raise self._nothing(gathering, began)
         return self._served(gathering, min_margin, began)
+
+    def _seconds(self, deadline: float | Literal["auto"] | None, n_rows: int) -> float:
+        """After how many seconds the columns that are late are done without."""
+        if deadline is None:
+            return math.inf
+        if deadline != "auto":
+            return deadline
+        with self._lock:
+            return self._times.late_after(n_rows)
 
     def _collect(
         self,
@@ -332,8 +349,9 @@ class ColumnServer:
             )
 
     def _enough(self, gathering: _Gathering, min_margin: int | None) -> bool:
-        """Whether the answers tell all classes apart, and as surely as was wanted."""
-        if not self._tells_apart(~gathering.missing):
+        """Whether the answers are enough, tell all classes apart, and as surely as was wanted."""
+        present = ~gathering.missing
+        if present.sum() < gathering.fewest or not self._tells_apart(present):
             return False
         if min_margin is None:
             return True
@@ -422,14 +440,16 @@ class ColumnServer:
         for worker, some in asked.items():
             gathering.expect(worker, some)
         for worker, some in asked.items():
+            now = self._workers.clock()
             future = self._workers.ask(worker, X, some, seconds)
-            future.add_done_callback(partial(self._answered, gathering, worker, some))
+            future.add_done_callback(partial(self._answered, gathering, worker, some, now))
 
     def _answered(
         self,
         gathering: _Gathering,
         worker: str,
         columns: Sequence[int],
+        asked: float,
         future: Future[Floats | None],
     ) -> None:
         """Take an answer, or what came instead; in the thread of the cluster's client."""
@@ -453,6 +473,8 @@ class ColumnServer:
             else:
                 outcome = ""
         with self._lock:
+            if scores is not None:
+                self._times.see(len(scores), self._workers.clock() - asked)
             if worker in self._distrusted:
                 scores = None
         in_time = gathering.take(worker, columns, scores, error)
@@ -552,9 +574,10 @@ class ColumnServer:
         """Give columns to workers; returns the workers that did not take them.
 
         Batches travel on the same lines to the same processes. So that they are not held up, a
-        worker gets a column, which answers from then on, and when it has it the next ones: twice
-        as many as long as that is quick. All come at once if a batch waits for them.
+        few workers get a column, which answers from then on, and when they have it the next ones:
+        twice as many as long as that is quick. All come at once if a batch waits for them.
         """
+        most = max(1, int(_TAKING_SHARE * len(new)))
         learners = self._classifier.estimators_
         failed: set[str] = set()
         sizes = dict.fromkeys(new, 1)
@@ -563,7 +586,8 @@ class ColumnServer:
             with self._lock:
                 hurry = not self._held or any(gathering.waits for gathering in self._active)
             busy = {worker for worker, _, _ in placing.values()}
-            for worker in [name for name, columns in new.items() if columns and name not in busy]:
+            free = [name for name, columns in new.items() if columns and name not in busy]
+            for worker in free if hurry else free[: most - len(busy)]:
                 size = len(learners) if hurry else sizes[worker]
                 some, new[worker] = new[worker][:size], new[worker][size:]
                 future = self._workers.hold(worker, {column: learners[column] for column in some})
@@ -642,7 +666,9 @@ class ColumnServer:
 class _Gathering:
     """The answers to one batch, as they come."""
 
-    def __init__(self, n_rows: int, classifier: ECOCClassifier, *, waits: bool) -> None:
+    def __init__(
+        self, n_rows: int, classifier: ECOCClassifier, *, fewest: float, waits: bool
+    ) -> None:
         n_columns, n_symbols = classifier.codebook_.n_columns, classifier.codebook_.n_symbols
         self._tail = (n_symbols,) if n_symbols > 2 else ()
         self._scores = np.full((n_rows, n_columns, *self._tail), np.nan)
@@ -651,6 +677,7 @@ class _Gathering:
         self.expected: Counter[str] = Counter()
         self.errors: dict[str, BaseException] = {}
         self.condition = threading.Condition()
+        self.fewest = fewest  # columns without which there is no answer at the deadline
         self.waits = waits  # for columns that nobody holds as well
         self.version = 0
         self._tried: dict[str, set[int]] = {}
@@ -738,6 +765,21 @@ class _Gathering:
         with self.condition:
             self._closed = True
             return Counter(self.expected)
+
+
+def check_waiting(
+    deadline: float | Literal["auto"] | None, min_margin: int | None, patience: float
+) -> None:
+    """Refuse what no server can wait for."""
+    if isinstance(deadline, str) and deadline != "auto":
+        raise InvalidInputError(
+            f'deadline must be a number of seconds, "auto" or None, not {deadline!r:.200}.'
+        )
+    if deadline is not None and deadline != "auto":
+        check_number("deadline", deadline, minimum=0)
+    if min_margin is not None:
+        check_int("min_margin", min_margin, minimum=0)
+    check_number("patience", patience, minimum=0)
 
 
 def _failure(future: Future[None]) -> BaseException | None:

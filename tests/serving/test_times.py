@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+
+from ecoc.serving.times import AnswerTimes
+
+
+def learned(seconds, n_rows=10):
+    times = AnswerTimes()
+    for each in seconds:
+        times.see(n_rows, float(each))
+    return times.late_after(n_rows)
+
+
+@pytest.mark.parametrize("sigma", [0.3, 0.6, 1.0])
+@pytest.mark.parametrize("median", [0.01, 3.0])
+def test_late_is_after_99_of_100_answers(sigma, median):
+    rng = np.random.default_rng(0)
+    seconds = median * np.exp(sigma * rng.standard_normal((200, 256)))
+    shares = [(seconds > learned(some)).mean() for some in seconds]
+    assert 0.003 < np.median(shares) < 0.03
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.25, 0.33, 0.4])
+def test_answers_that_lag_behind_are_not_what_is_usual(share):
+    rng = np.random.default_rng(0)
+    for sigma in (0.1, 0.3):
+        sound = 0.01 * np.exp(sigma * rng.standard_normal(256))
+        late = sound * np.where(rng.random(256) < share, 100.0, 1.0)
+        assert learned(late) < 4 * learned(sound)
+
+
+def test_what_was_long_ago_is_forgotten():
+    slow, quick = [1.0] * 1000, [0.01] * 256
+    assert learned(slow) == pytest.approx(2.0)
+    assert learned(slow + quick) == pytest.approx(0.02)
+    assert learned(quick + slow[:200]) == pytest.approx(2.0)
+
+
+def test_few_answers_and_no_time_at_all():
+    assert learned([0.01] * 31) == 0.2
+    assert learned([0.01] * 32) == pytest.approx(0.02)
+    # Nobody gains by answers that are sooner than that.
+    assert learned([0.0] * 100) == learned([0.001] * 100) == 0.005
+
+
+def test_each_size_has_its_own_times():
+    times = AnswerTimes()
+    for _ in range(100):
+        times.see(1, 0.01)
+        times.see(1000, 1.0)
+    assert times.late_after(1) == pytest.approx(0.02)
+    assert times.late_after(1000) == times.late_after(600) == pytest.approx(2.0)
+    assert times.late_after(100) == 0.2
