@@ -43,6 +43,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import inspect
 import json
 import logging
 import os
@@ -299,9 +300,13 @@ class SpeedProbe:
     """A process that sees when the machine itself is slow, whoever works on it."""
 
     def __init__(self) -> None:
-        command = [sys.executable, __file__, "--probe"]
+        # As a program of its own it is there at once.
+        program = f"import json, select, sys, time\n{inspect.getsource(probe)}\nprobe()"
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", program],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
 
     def slow_times(self, began: float) -> int:
@@ -784,12 +789,8 @@ def main() -> None:
     parser.add_argument("--kills-only", action="store_true")
     parser.add_argument("--simulation-only", action="store_true")
     parser.add_argument("--smoke", action="store_true", help="seconds, to see that it runs")
-    parser.add_argument("--probe", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--page", type=Path, help="a page with a place for what is printed")
     options = parser.parse_args()
-    if options.probe:
-        probe()
-        return
     if options.page and BEGIN not in options.page.read_text("utf-8"):
         parser.error(f"{options.page} must have a place for the figures: {BEGIN} ... {END}")
     warnings.simplefilter("ignore")

@@ -1,5 +1,6 @@
 # ruff: noqa: N806  # X is what scikit-learn calls it
 import threading
+import time
 from concurrent.futures import Future
 
 import numpy as np
@@ -206,30 +207,59 @@ def test_columns_are_placed_a_few_at_a_time_unless_a_batch_waits(model, data):
     assert server.status().homeless_columns == ()
 
 
+@pytest.fixture
+def slowly(monkeypatch):
+    """Let workers of a server take their columns aside; how many do so at each moment."""
+
+    def make(server, last=None):
+        hold, under_way, counts = server.crew.hold, {}, []
+
+        def slow_hold(worker, learners):
+            future = under_way[worker] = Future()
+            counts.append(len(under_way))
+
+            def done():
+                if worker == last and len(server.crew.given) < 4 + 2:
+                    threading.Timer(0.01, done).start()
+                    return
+                del under_way[worker]
+                future.set_result(hold(worker, learners).result())
+
+            threading.Timer(0.01, done).start()
+            return future
+
+        monkeypatch.setattr(server.crew, "hold", slow_hold)
+        return counts
+
+    return make
+
+
 @pytest.mark.parametrize(("deadline", "most"), [(0.2, 1), (None, 3)])
-def test_few_workers_take_columns_at_a_time_unless_a_batch_waits(model, data, deadline, most):
+def test_few_workers_take_columns_at_a_time_unless_a_batch_waits(
+    model, data, slowly, deadline, most
+):
     X, _ = data
     server = VirtualServer(model)
-    hold, under_way, counts = server.crew.hold, set(), []
-
-    def slow_hold(worker, learners):
-        taken, future = hold(worker, learners), Future()
-        under_way.add(future)
-        counts.append(len(under_way))
-
-        def done():
-            under_way.discard(future)
-            future.set_result(taken.result())
-
-        threading.Timer(0.01, done).start()
-        return future
-
-    server.crew.hold = slow_hold
+    counts = slowly(server)
     server.crew.kill("w0")
     server.predict(X, deadline=deadline)
     server.crew.pass_time(1.0)
     assert max(counts) == most
     assert server.status().homeless_columns == ()
+
+
+def test_nobody_waits_behind_a_worker_that_is_slow_to_take_columns(
+    model, slowly, logged, monkeypatch
+):
+    monkeypatch.setattr("ecoc.serving.server._SILENT_SECONDS", 0.05)
+    server = VirtualServer(model)
+    server.crew.clock = time.monotonic  # of the threads that take columns
+    # The first of three has its columns when the others have theirs, two messages.
+    slowly(server, last="w1")
+    server.crew.kill("w0")
+    server._settle("w0")
+    assert server.status().homeless_columns == ()
+    assert logged == ["worker w0 was lost; its columns are placed anew"]
 
 
 @pytest.fixture

@@ -29,6 +29,13 @@ def test_answers_that_lag_behind_are_not_what_is_usual(share):
         assert learned(late) < 4 * learned(sound)
 
 
+def test_nothing_is_waited_for_longer_than_anything_took():
+    # Half of the answers are a thousand times as late as the others.
+    assert learned([0.01] * 127 + [10.0] * 129) == pytest.approx(20.0)
+    assert learned([0.01] * 60 + [1.0] * 40) == pytest.approx(0.02)
+    assert learned([0.01] * 30 + [0.1] * 69 + [0.3]) == pytest.approx(0.3)
+
+
 def test_what_was_long_ago_is_forgotten():
     slow, quick = [1.0] * 1000, [0.01] * 256
     assert learned(slow) == pytest.approx(2.0)

@@ -41,13 +41,16 @@ _FIRST_SECONDS = 30.0
 """How much longer than deadline and patience the first answer of all is waited for."""
 
 _PLACING_SECONDS = 30.0
-"""How long a worker may take to receive its columns."""
+"""How long workers may take to receive their columns, since the last of them had its own."""
 
 _RETRY_SECONDS = 30.0
 """When columns are offered again to workers that did not take them."""
 
 _QUICK_SECONDS = 0.02
 """How long columns may be on their way that do not hold up the batches."""
+
+_SILENT_SECONDS = 1.0
+"""How long a worker takes columns before others begin to take theirs."""
 
 _TAKING_SHARE = 1 / 4
 """The share of the workers that take columns at a time, so that the others answer batches."""
@@ -582,20 +585,31 @@ class ColumnServer:
         failed: set[str] = set()
         sizes = dict.fromkeys(new, 1)
         placing: dict[Future[None], tuple[str, list[int], float]] = {}
+        latest = self._workers.clock()  # when the last of them had its columns
         while True:
             with self._lock:
                 hurry = not self._held or any(gathering.waits for gathering in self._active)
-            busy = {worker for worker, _, _ in placing.values()}
+            now = self._workers.clock()
+            busy = {worker: now - began for worker, _, began in placing.values()}
             free = [name for name, columns in new.items() if columns and name not in busy]
-            for worker in free if hurry else free[: most - len(busy)]:
+            # Nobody waits behind a worker that is silent.
+            room = most - sum(seconds < _SILENT_SECONDS for seconds in busy.values())
+            for worker in free if hurry else free[: max(0, room)]:
                 size = len(learners) if hurry else sizes[worker]
                 some, new[worker] = new[worker][:size], new[worker][size:]
                 future = self._workers.hold(worker, {column: learners[column] for column in some})
-                placing[future] = worker, some, self._workers.clock()
+                placing[future] = worker, some, now
             if not placing:
                 return failed
-            done, _ = wait(placing, timeout=_PLACING_SECONDS, return_when=FIRST_COMPLETED)
-            for future in done or list(placing):
+            done, _ = wait(placing, timeout=_SILENT_SECONDS, return_when=FIRST_COMPLETED)
+            if done:
+                latest = self._workers.clock()
+            given_up = [
+                future
+                for future, (_, _, began) in placing.items()
+                if self._workers.clock() - max(began, latest) > _PLACING_SECONDS
+            ]
+            for future in {*done, *given_up}:
                 worker, some, began = placing.pop(future)
                 if (error := _failure(future)) is not None:
                     _LOG.warning("worker %s did not take its columns: %r", worker, error)
