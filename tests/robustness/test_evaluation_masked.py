@@ -12,6 +12,7 @@ from ecoc.nn import CodeDecoder
 from ecoc.nn.networks import ColumnEnsemble
 from ecoc.robustness import evaluate_robustness, evaluation
 from ecoc.robustness.attacks import SPSA
+from ecoc.robustness.models import attacked_model
 from ecoc.robustness.protocols import AttackStage
 
 EPSILON = 0.08
@@ -144,6 +145,21 @@ def test_networks_of_columns_are_found_behind_a_mask():
     assert found.withheld == ""
     assert found.paper[0] > found.attacked[0] + 0.1
     assert found.attacked[0] <= stands.mean() + 0.03
+
+
+def test_networks_that_are_asked_at_once_are_seen_through():
+    trunk, last = columns()[:2], columns()[2]
+    networks = [nn.Sequential(*trunk, nn.Linear(32, 1), nn.Tanh()) for _ in last.weight]
+    for network, weight, bias in zip(networks, last.weight, last.bias, strict=True):
+        network[2].weight.data, network[2].bias.data = 100 * weight[None], 100 * bias[None]
+    x, y = samples(20)
+    model = nn.Sequential(ColumnEnsemble(networks), CodeDecoder(codebook(), "hamming")).eval()
+    victim = attacked_model(model, x.numpy())
+    assert victim.body is not victim.module
+    found = strong(model, x, y)
+    assert found.withheld == ""
+    assert any("last linear layer" in warning for warning in found.warnings)
+    assert found.paper[0] > found.attacked[0] + 0.1
 
 
 @pytest.mark.parametrize("n_zeros", [0, 30])

@@ -14,7 +14,7 @@ from ecoc.multiclass import ECOCClassifier
 from ecoc.multiclass.decoders import DECODERS
 from ecoc.nn import OUTPUTS, CodeDecoder, CodeLoss, NetworkClassifier
 from ecoc.nn.networks import ColumnEnsemble
-from ecoc.robustness import View, certify, evaluate_robustness
+from ecoc.robustness import View, certify, evaluate_robustness, models
 from ecoc.robustness.models import adapt, as_view, attacked_model, code_heads, tempered
 
 X, Y = load_iris(return_X_y=True)
@@ -285,3 +285,56 @@ def test_columns_of_several_symbols_are_a_black_box():
 def test_what_decides_does_not_depend_on_the_number_of_samples(decoding, factor, deciding, n):
     model = CodeModel(factor, decoding)
     assert attacked_model(model, samples(n)[0].numpy()).deciding == deciding
+
+
+class Mixing(nn.Module):
+    """A layer of one's own that goes wrong where networks stand side by side."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.ReLU()
+
+    def forward(self, inputs):
+        return self.layer(inputs - inputs.mean(dim=1, keepdim=True))
+
+
+def chain(*between, width=5):
+    return nn.Sequential(nn.Linear(4, width), *between, nn.ReLU(), nn.Linear(width, 1))
+
+
+def coded(networks):
+    return nn.Sequential(ColumnEnsemble(networks), CodeDecoder(one_vs_one(3))).eval()
+
+
+@pytest.mark.parametrize("n", [1, 7])
+def test_few_samples_meet_all_networks_at_once(monkeypatch, n):
+    networks = [chain() for _ in range(3)]
+    asked = []
+    for network in networks:
+        network.register_forward_hook(lambda *_: asked.append(n))
+    attacked = attacked_model(coded(networks), X)
+    monkeypatch.setattr(models, "_TOGETHER", 3 * 31 * 6)
+    asked.clear()
+    points = torch.tensor(X[:n], dtype=torch.float32, requires_grad=True)
+    found = attacked.body(points)
+    assert len(asked) == (0 if n == 1 else 3)
+    (gradient,) = torch.autograd.grad(found[:, 1].sum(), points)
+    expected = attacked.module(points)
+    (right,) = torch.autograd.grad(expected[:, 1].sum(), points)
+    assert torch.allclose(found, expected, atol=1e-5)
+    assert torch.allclose(gradient, right, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "networks",
+    [
+        [chain(), chain(), chain(width=6)],
+        [chain(nn.Dropout()) for _ in range(3)],
+        [chain(Mixing()) for _ in range(3)],
+        [nn.Linear(4, 1) for _ in range(3)],
+    ],
+    ids=["forms", "randomness", "layers of one's own", "no chains"],
+)
+def test_networks_that_cannot_be_one_are_asked_one_by_one(networks):
+    attacked = attacked_model(coded(networks), X)
+    assert attacked.body is attacked.module

@@ -56,6 +56,9 @@ def test_targets_are_gone_for_in_the_form_that_decides(factor, decoding, head):
     model = attacked_model(CodeModel(factor, decoding), samples(40)[0].numpy())
     names = {stage.name for stage in strong_stages(model, 10)}
     assert f"every-target-cw-{head}" in names
+    (stage,) = (s for s in strong_stages(model, 10) if s.name == f"every-target-cw-{head}")
+    assert stage.attack.n_targets == 9
+    assert stage.attack.last.steps > stage.attack.attack.steps
     assert ("apgd-cw-fewest" in names) == (head == "sharp")
 
 

@@ -263,7 +263,7 @@ def _behind_the_mask(model: AttackedModel, samples: Tensor) -> AttackedModel | N
     """The model with gradients of its last linear layer, or None where there is none such."""
     if model.module is None:
         return None
-    body = _StraightThrough(model.body, model.module, samples)
+    body = _StraightThrough(model.module, samples)
     if not body.layers:
         return None
     width = body.width
@@ -302,13 +302,11 @@ class _StraightThrough:
     Carlini & Wagner 2018).
     """
 
-    def __init__(
-        self, body: Callable[[Tensor], Tensor], module: nn.Module, samples: Tensor
-    ) -> None:
-        self.body = body
+    def __init__(self, module: nn.Module, samples: Tensor) -> None:
+        self.module = module
         calls: list[_Call] = []
         with torch.no_grad(), _listening(module, calls):
-            outputs = self.body(samples[:2])
+            outputs = module(samples[:2])
         self.width = outputs.shape[1]
         ensembles = (part for part in module.modules() if isinstance(part, ColumnEnsemble))
         networks = next((each.networks for each in ensembles), ())
@@ -338,7 +336,7 @@ class _StraightThrough:
         if self.first is not None and torch.is_grad_enabled():
             handles.append(self.first.register_forward_pre_hook(_pass_straight(points)))
         try:
-            outputs = self.body(points)
+            outputs = self.module(points)
         finally:
             for handle in handles:
                 handle.remove()

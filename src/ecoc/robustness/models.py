@@ -26,6 +26,7 @@ from ecoc.multiclass.decoders import (
 )
 from ecoc.nn.decoder import CodeDecoder
 from ecoc.nn.networks.architectures import ColumnEnsemble
+from ecoc.nn.networks.stacked import StackedNetworks, can_stack
 from ecoc.robustness.columns import AffineMap, torch_columns
 
 __all__ = [
@@ -61,6 +62,12 @@ _VOTES = 0.9
 
 _PROBES = 32
 """Samples on which formulas are compared with the model that they are for."""
+
+_ROUNDING = 1e-4
+"""Scores that differ by less than this share of the largest of their column are the same."""
+
+_TOGETHER = 50_000_000
+"""Samples times weights up to which it takes longer to begin with a network than to ask it."""
 
 
 # ------------------------------------------------------------------ what a model is
@@ -581,7 +588,7 @@ def attacked_model(model: Any, samples: npt.NDArray[Any]) -> AttackedModel:
         heads = code_heads(adapter.matrix, device, sizes=column_sizes(logits), decision=decision)
         deciding = _deciding(adapter.matrix, decision, logits)
     return AttackedModel(
-        body=module,
+        body=_together(module, samples),
         decision=decision,
         heads=heads,
         classes=adapter.classes,
@@ -593,6 +600,36 @@ def attacked_model(model: Any, samples: npt.NDArray[Any]) -> AttackedModel:
         rejection=_rejection(adapter),
         deciding=deciding,
     )
+
+
+def _together(module: nn.Module, samples: npt.NDArray[Any]) -> Head:
+    """A module that asks its networks as one where there are few samples.
+
+    An attack goes on with the samples that stand. Of these there soon are so few that most of
+    the time goes into beginning with one small network after the other.
+    """
+    networks = list(module.networks) if type(module) is ColumnEnsemble else []
+    n_weights = sum(weights.numel() for weights in module.parameters())
+    of_one_form = len({str(network) for network in networks}) == 1
+    chains = all(type(network) is nn.Sequential for network in networks)
+    if not of_one_form or not chains or not can_stack(networks[0]) or n_weights > _TOGETHER:
+        return module
+    stacked = StackedNetworks(networks).eval().requires_grad_(False)
+    dtype, device = _placed(module)
+    probes = torch.tensor(samples[:_PROBES], device=device, dtype=dtype)
+    with torch.no_grad():
+        given = module(probes)
+        off = (stacked(probes) - given).abs() > _ROUNDING * given.abs().amax(dim=0)
+    # Layers of one's own may do something else to networks side by side.
+    if bool(off.any()):
+        return module
+
+    def body(points: Tensor) -> Tensor:
+        few = len(points) * n_weights <= _TOGETHER
+        scores: Tensor = stacked(points) if few else module(points)
+        return scores
+
+    return body
 
 
 def _deciding(matrix: npt.NDArray[np.int8], decision: Head, logits: Tensor) -> Deciding:

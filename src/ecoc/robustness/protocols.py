@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ecoc.robustness.attacks import (
@@ -117,7 +117,9 @@ def strong_stages(model: AttackedModel, n_classes: int, norm: Norm = "linf") -> 
         stages.append(_stage(APGD(steps=60, restarts=8), "fewest"))
     if n_classes > 2:
         head = _TARGETED[model.deciding]
-        stages.append(_every_target(head, APGD(steps=20, random_start=False), 9))
+        climb = APGD(steps=20, random_start=False)
+        # Short climbs tell which class is nearest, and a long one reaches it.
+        stages.append(_every_target(head, climb, 9, last=replace(climb, steps=40)))
     if n_classes > 2 and by_signs:
         stages.append(_every_target("fewest", APGD(steps=30, random_start=False), 9))
     return [*stages, *_checks("sharp", norm)]
@@ -156,8 +158,8 @@ def _class_stages(n_classes: int) -> list[AttackStage]:
     return stages
 
 
-def _every_target(head: str, attack: APGD, n_targets: int) -> AttackStage:
-    return AttackStage(f"every-target-cw-{head}", EveryTarget(attack, n_targets), head)
+def _every_target(head: str, attack: APGD, n_targets: int, last: APGD | None = None) -> AttackStage:
+    return AttackStage(f"every-target-cw-{head}", EveryTarget(attack, n_targets, last), head)
 
 
 def _checks(head: str, norm: Norm) -> list[AttackStage]:

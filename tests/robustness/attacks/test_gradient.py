@@ -1,11 +1,13 @@
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 import torch
 from tests.robustness.attacks.linear import CASES, best_margins, linear_case
 from tests.robustness.networks import Scaled, ordinary, samples
 
-from ecoc.errors import InvalidInputError
-from ecoc.robustness.attacks import APGD, FGSM, PGD, EveryTarget
+from ecoc.errors import InvalidInputError, UnsupportedError
+from ecoc.robustness.attacks import APGD, FGSM, PGD, Attack, EveryTarget
 from ecoc.robustness.attacks.base import ATTACK_LOSSES
 from ecoc.robustness.attacks.gradient import _checkpoints
 
@@ -177,3 +179,44 @@ def test_fewer_targets_are_the_likeliest():
     assert rates[0].double().mean() > 0.8 * rates[1].double().mean()
     with pytest.raises(InvalidInputError, match="n_targets"):
         EveryTarget(n_targets=0)
+
+
+@dataclass(frozen=True)
+class Steps(Attack):
+    """One step from the sample towards the target; what it goes for is written down."""
+
+    length: float
+    seen: list
+
+    def _run(self, search):
+        rows = search.standing
+        self.seen.append(search.targets[rows].tolist())
+        moved = search.ball.centre[rows].clone()
+        moved[torch.arange(len(rows)), search.targets[rows]] += self.length
+        search.look(rows, search.ball.take(rows).project(moved))
+
+
+def test_the_last_run_goes_for_the_class_that_came_nearest():
+    # Class 1 is next at the sample; a step is worth most towards class 2.
+    gains = torch.tensor([1.0, 1.0, 4.0, 2.0])
+    x = torch.tensor([[0.9, 0.5, 0.1, 0.15]] * 2)
+    y = torch.tensor([0, 0])
+    seen = []
+    attack = EveryTarget(Steps(0.05, seen), last=Steps(0.2, seen))
+    found = attack(lambda points: gains * points, x, y, epsilon=0.2)
+    assert seen == [[1, 1], [2, 2], [3, 3], [2, 2]]
+    assert found.success.all()
+
+
+def test_the_last_run_is_left_out_where_nothing_stands():
+    seen = []
+    attack = EveryTarget(Steps(0.5, seen), last=Steps(0.5, seen))
+    found = attack(lambda points: points, torch.tensor([[0.5, 0.4]]), [0], epsilon=0.5)
+    assert found.success.all()
+    assert seen == [[1]]
+
+
+def test_the_last_run_has_to_be_fit_for_the_threat():
+    network, (x, y) = ordinary(), samples(3)
+    with pytest.raises(UnsupportedError, match="PGD is no attack for norm='l1'"):
+        EveryTarget(APGD(steps=2), last=PGD(steps=2))(network, x, y, epsilon=0.1, norm="l1")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from ecoc.errors import InvalidInputError
 from ecoc.nn.networks.architectures import InputScaling, LogitDifference
@@ -95,7 +96,20 @@ class StackedNetworks(nn.Module):
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Logits (n_samples, n_networks) of inputs (n_samples, ...) that all networks share."""
-        return self.separate(self.expand(inputs))
+        first, *rest = self.body
+        prepared: Tensor = self.before(inputs)
+        if isinstance(first, StackedLinear):
+            bias = None if first.bias is None else first.bias.flatten()
+            values = functional.linear(prepared, first.weight.flatten(0, 1), bias)
+        elif isinstance(first, nn.Conv2d) and _is_plain(first, self.n_networks):
+            values = functional.conv2d(
+                prepared, first.weight, first.bias, first.stride, first.padding, first.dilation
+            )
+        else:
+            return self.separate(self.expand(inputs))
+        for layer in rest:
+            values = layer(values)
+        return values
 
     def separate(self, inputs: Tensor) -> Tensor:
         """Logits where every network has inputs of its own: (n_samples, n_networks, ...)."""
@@ -189,6 +203,11 @@ def _side_by_side(first: nn.Conv2d | nn.BatchNorm2d, modules: Sequence[nn.Module
             is_parameter = isinstance(getattr(first, name), nn.Parameter)
             setattr(stacked, name, nn.Parameter(joined) if is_parameter else joined)
     return stacked
+
+
+def _is_plain(stacked: nn.Conv2d, n: int) -> bool:
+    """Whether each network's convolution takes all channels and pads with zeros."""
+    return stacked.groups == n and stacked.padding_mode == "zeros"
 
 
 def _part(value: Tensor, own: Tensor, place: int, n: int) -> Tensor:

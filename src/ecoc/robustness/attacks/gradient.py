@@ -323,6 +323,8 @@ class EveryTarget(Attack):
         What is run for each class.
     n_targets : int, optional
         The most classes; all others by default.
+    last : Attack, optional
+        What is run at the end, against the class that came nearest.
 
     Examples
     --------
@@ -336,6 +338,7 @@ class EveryTarget(Attack):
 
     attack: Attack = field(default_factory=lambda: APGD(steps=20))
     n_targets: int | None = None
+    last: Attack | None = None
     norms: ClassVar[tuple[Norm, ...]] = NORMS
 
     def __post_init__(self) -> None:
@@ -345,7 +348,8 @@ class EveryTarget(Attack):
     def _run(self, search: Search) -> None:
         if search.targets is not None:
             raise InvalidInputError("EveryTarget chooses its targets itself; leave targets out.")
-        self.attack.check_norm(search.ball.norm)
+        for attack in (self.attack, self.last or self.attack):
+            attack.check_norm(search.ball.norm)
         with torch.no_grad():
             scores, _ = search.view(search.ball.centre)
         order = scores.scatter(1, search.labels[:, None], -torch.inf).argsort(1, descending=True)
@@ -355,6 +359,13 @@ class EveryTarget(Attack):
                 break
             search.targets = order[:, place]
             self.attack._run(search)
+        if self.last is not None and len(search.standing):
+            with torch.no_grad():
+                _, decision = search.view(search.worst)
+            # What rejects has a score more, which is no class.
+            others = decision[:, : scores.shape[1]].scatter(1, search.labels[:, None], -torch.inf)
+            search.targets = others.argmax(dim=1)
+            self.last._run(search)
         search.targets = None
 
 
