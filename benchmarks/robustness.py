@@ -11,7 +11,9 @@ compute), ``ibp`` (certified accuracies of the same), ``outliers`` (how well for
 told from digits, by the least loss to a codeword and by what an ordinary network and five of them
 say), ``tables`` (the same for tables, where a class that was left out is foreign), ``threats``
 (the strong protocol for changes of few pixels, patches, sums of changes and corruptions, for a
-code and an ordinary network).
+code and an ordinary network), ``stages`` (which stage of the strong protocol takes how long and
+breaks how much; with another version of the library on ``PYTHONPATH`` and the same ``--keep``, it
+attacks the same networks).
 
 An accuracy under attack is an upper bound on what is left. Trained networks are kept in the
 folder of ``--keep``, so that a section can be run again without training.
@@ -43,7 +45,7 @@ from ecoc.design import design_codebook
 from ecoc.multiclass import ECOCClassifier
 from ecoc.nn import ECOCNetworkClassifier, NetworkClassifier, load_model
 from ecoc.nn.networks.architectures import mlp, small_cnn
-from ecoc.robustness import certify, corrupt, evaluate_robustness
+from ecoc.robustness import AttackProgress, certify, corrupt, evaluate_robustness
 from ecoc.robustness.corruptions import CORRUPTIONS
 
 CERTIFIED = (0.05, 0.1)
@@ -394,6 +396,7 @@ def _left_out(
     )
 
 
+CODES = ("IP", "one-vs-one")
 THREATS = {"l1": (2, 5, 10), "l0": (2, 5, 10), "patch": (3, 5, 7), "corruptions": (1, 3, 5)}
 
 
@@ -433,6 +436,38 @@ def threats(data: Data, options: argparse.Namespace) -> None:
             print(f"{name:12}{kind:16}" + "".join(percent(share, 8) for share in row))
 
 
+def stages(data: Data, options: argparse.Namespace) -> None:
+    """CPU seconds of each stage of the strong protocol, and the samples that it breaks."""
+    settings = {
+        "architecture": "mlp" if options.smoke else "small-cnn",
+        "epochs": 1 if options.smoke else options.epochs,
+        "decoding": "soft",
+        "random_state": 0,
+    }
+    n = options.attacked
+    x, y = data.test[:n], data.y_test[:n]
+    for name in CODES[: 1 if options.smoke else None]:
+        design = design_codebook(10, 20, min_column_distance=3, random_state=0)
+        codebook = design if name == "IP" else name
+        model = trained(f"{name} soft", ECOCNetworkClassifier(codebook, **settings), data, options)
+        spent: dict[str, float] = {}
+        clock = time.process_time()
+
+        def note(point: AttackProgress, spent: dict[str, float] = spent) -> None:
+            nonlocal clock
+            now = time.process_time()
+            spent[point.stage] = spent.get(point.stage, 0) + now - clock
+            clock = now
+
+        result = evaluate_robustness(model, x, y, epsilons=HARDENED, random_state=0, progress=note)
+        cells = "  ".join(
+            f"{e:g}: {percent(a, 0)}" for e, a in zip(result.epsilons, result.attacked, strict=True)
+        )
+        print(f"{name}, {len(x)} samples: {sum(spent.values()):.1f} s  {cells}")
+        for stage, seconds in spent.items():
+            print(f"    {stage:32}{seconds:8.1f} s{result.found_by.get(stage, 0):6}", flush=True)
+
+
 def _n_certified(options: argparse.Namespace) -> int:
     return 4 if options.smoke else options.certified
 
@@ -444,6 +479,7 @@ SECTIONS = {
     "outliers": outliers,
     "tables": tables,
     "threats": threats,
+    "stages": stages,
 }
 
 

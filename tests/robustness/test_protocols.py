@@ -59,6 +59,8 @@ def test_targets_are_gone_for_in_the_form_that_decides(factor, decoding, head):
     (stage,) = (s for s in strong_stages(model, 10) if s.name == f"every-target-cw-{head}")
     assert stage.attack.n_targets == 9
     assert stage.attack.last.steps > stage.attack.attack.steps
+    # The last climb is in what decides, of which tempered scores are a stand-in.
+    assert stage.attack.last_scores is model.heads["soft" if head == "tempered" else head]
     assert ("apgd-cw-fewest" in names) == (head == "sharp")
 
 

@@ -608,20 +608,20 @@ def _together(module: nn.Module, samples: npt.NDArray[Any]) -> Head:
     An attack goes on with the samples that stand. Of these there soon are so few that most of
     the time goes into beginning with one small network after the other.
     """
-    networks = list(module.networks) if type(module) is ColumnEnsemble else []
+    given_networks = list(module.networks) if type(module) is ColumnEnsemble else []
+    networks = [network for network in given_networks if type(network) is nn.Sequential]
+    of_one_form = len({str(network) for network in given_networks}) == 1
     n_weights = sum(weights.numel() for weights in module.parameters())
-    of_one_form = len({str(network) for network in networks}) == 1
-    chains = all(type(network) is nn.Sequential for network in networks)
-    if not of_one_form or not chains or not can_stack(networks[0]) or n_weights > _TOGETHER:
+    if not networks or not of_one_form or not can_stack(networks[0]) or n_weights > _TOGETHER:
         return module
     stacked = StackedNetworks(networks).eval().requires_grad_(False)
     dtype, device = _placed(module)
     probes = torch.tensor(samples[:_PROBES], device=device, dtype=dtype)
     with torch.no_grad():
         given = module(probes)
-        off = (stacked(probes) - given).abs() > _ROUNDING * given.abs().amax(dim=0)
+        same = (stacked(probes) - given).abs() <= _ROUNDING * given.abs().amax(dim=0)
     # Layers of one's own may do something else to networks side by side.
-    if bool(off.any()):
+    if not bool(same.all()):
         return module
 
     def body(points: Tensor) -> Tensor:

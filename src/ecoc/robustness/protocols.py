@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from ecoc.robustness.attacks import (
@@ -47,6 +47,9 @@ _ATTACK_NAMES = {"PixelGradient": "pixels", "PatchPGD": "patch"}
 
 _TARGETED = {"logits": "logits", "signs": "sharp", "probabilities": "tempered"}
 """The form of scores that is pushed on class by class, by what decides."""
+
+_DECIDING = {"logits": "logits", "signs": "sharp", "probabilities": "soft"}
+"""The form that is nearest to what decides, for the last climb to the class that is nearest."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +120,11 @@ def strong_stages(model: AttackedModel, n_classes: int, norm: Norm = "linf") -> 
         stages.append(_stage(APGD(steps=60, restarts=8), "fewest"))
     if n_classes > 2:
         head = _TARGETED[model.deciding]
-        climb = APGD(steps=20, random_start=False)
-        # Short climbs tell which class is nearest, and a long one reaches it.
-        stages.append(_every_target(head, climb, 9, last=replace(climb, steps=40)))
+        short, long = (APGD(steps=steps, random_start=False) for steps in (20, 40))
+        # Short climbs tell which class is nearest. Tempered scores lead there, but near the end
+        # a column counts for as much as it does in what decides.
+        every = EveryTarget(short, 9, last=long, last_scores=model.heads[_DECIDING[model.deciding]])
+        stages.append(AttackStage(f"every-target-cw-{head}", every, head))
     if n_classes > 2 and by_signs:
         stages.append(_every_target("fewest", APGD(steps=30, random_start=False), 9))
     return [*stages, *_checks("sharp", norm)]

@@ -7,6 +7,7 @@ from tests.robustness.attacks.linear import CASES, best_margins, linear_case
 from tests.robustness.networks import Scaled, ordinary, samples
 
 from ecoc.errors import InvalidInputError, UnsupportedError
+from ecoc.robustness import View
 from ecoc.robustness.attacks import APGD, FGSM, PGD, Attack, EveryTarget
 from ecoc.robustness.attacks.base import ATTACK_LOSSES
 from ecoc.robustness.attacks.gradient import _checkpoints
@@ -206,6 +207,18 @@ def test_the_last_run_goes_for_the_class_that_came_nearest():
     found = attack(lambda points: gains * points, x, y, epsilon=0.2)
     assert seen == [[1, 1], [2, 2], [3, 3], [2, 2]]
     assert found.success.all()
+
+
+def test_the_last_run_can_push_on_other_scores():
+    x, y = torch.tensor([[0.6, 0.2]]), torch.tensor([0])
+    # The first run pushes the wrong way.
+    view = View(lambda points: points, surrogate=torch.neg)
+    away = APGD(steps=5, random_start=False)
+    rates = [
+        EveryTarget(away, last=away, last_scores=scores)(view, x, y, epsilon=0.3).success_rate
+        for scores in (None, lambda points: points)
+    ]
+    assert rates == [0, 1]
 
 
 def test_the_last_run_is_left_out_where_nothing_stands():

@@ -92,11 +92,13 @@ class StackedNetworks(nn.Module):
         n_before = _n_before(networks[0])
         # Reshaping and scaling are the same in all networks, and know only one's own shape.
         self.before = networks[0][:n_before]
-        self.body = _stack([network[n_before:] for network in networks])
+        body = _stack([network[n_before:] for network in networks])
+        assert isinstance(body, nn.Sequential)  # noqa: S101  # as the networks are
+        self.body = body
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Logits (n_samples, n_networks) of inputs (n_samples, ...) that all networks share."""
-        first, *rest = self.body
+        first, rest = self.body[0], self.body[1:]
         prepared: Tensor = self.before(inputs)
         if isinstance(first, StackedLinear):
             bias = None if first.bias is None else first.bias.flatten()
@@ -107,9 +109,8 @@ class StackedNetworks(nn.Module):
             )
         else:
             return self.separate(self.expand(inputs))
-        for layer in rest:
-            values = layer(values)
-        return values
+        result: Tensor = rest(values)
+        return result
 
     def separate(self, inputs: Tensor) -> Tensor:
         """Logits where every network has inputs of its own: (n_samples, n_networks, ...)."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar
 
 import torch
@@ -325,6 +325,9 @@ class EveryTarget(Attack):
         The most classes; all others by default.
     last : Attack, optional
         What is run at the end, against the class that came nearest.
+    last_scores : callable, optional
+        The class scores that it pushes on, from what the body of a
+        :class:`ecoc.robustness.View` gives; the same as before by default.
 
     Examples
     --------
@@ -339,6 +342,7 @@ class EveryTarget(Attack):
     attack: Attack = field(default_factory=lambda: APGD(steps=20))
     n_targets: int | None = None
     last: Attack | None = None
+    last_scores: Callable[[Tensor], Tensor] | None = None
     norms: ClassVar[tuple[Norm, ...]] = NORMS
 
     def __post_init__(self) -> None:
@@ -365,6 +369,8 @@ class EveryTarget(Attack):
             # What rejects has a score more, which is no class.
             others = decision[:, : scores.shape[1]].scatter(1, search.labels[:, None], -torch.inf)
             search.targets = others.argmax(dim=1)
+            if self.last_scores is not None:
+                search.view = replace(search.view, surrogate=self.last_scores)
             self.last._run(search)
         search.targets = None
 
