@@ -124,9 +124,9 @@ def strong_stages(model: AttackedModel, n_classes: int, norm: Norm = "linf") -> 
         # Short climbs tell which class is nearest. Tempered scores lead there, but near the end
         # a column counts for as much as it does in what decides.
         every = EveryTarget(short, 9, last=long, last_scores=model.heads[_DECIDING[model.deciding]])
-        stages.append(AttackStage(f"every-target-cw-{head}", every, head))
+        stages.append(_every_target(head, every))
     if n_classes > 2 and by_signs:
-        stages.append(_every_target("fewest", APGD(steps=30, random_start=False), 9))
+        stages.append(_every_target("fewest", EveryTarget(APGD(steps=30, random_start=False), 9)))
     return [*stages, *_checks("sharp", norm)]
 
 
@@ -158,13 +158,13 @@ def _class_stages(n_classes: int) -> list[AttackStage]:
     if n_classes > 2:
         stages += [
             _stage(APGD(steps=30, loss="dlr"), "logits"),
-            _every_target("logits", APGD(steps=20), 9),
+            _every_target("logits", EveryTarget(APGD(steps=20), 9)),
         ]
     return stages
 
 
-def _every_target(head: str, attack: APGD, n_targets: int, last: APGD | None = None) -> AttackStage:
-    return AttackStage(f"every-target-cw-{head}", EveryTarget(attack, n_targets, last), head)
+def _every_target(head: str, every: EveryTarget) -> AttackStage:
+    return AttackStage(f"every-target-cw-{head}", every, head)
 
 
 def _checks(head: str, norm: Norm) -> list[AttackStage]:
