@@ -57,6 +57,6 @@ class AnswerTimes:
             return _UNKNOWN_SECONDS
         quartile, median = known[len(known) // 4], known[len(known) // 2]
         spread = median / quartile if quartile > 0 else 1.0
-        # Where half of the answers lag behind the quartile is not of their kind.
+        # Where half of the answers lag behind, the quartile is not of their kind.
         p99 = min(median * math.pow(spread, _P99_IN_QUARTILES), known[-1])
         return max(_LEAST_SECONDS, _LEAST_RATIO * median, p99)
