@@ -6,6 +6,7 @@ import math
 import os
 import signal
 import threading
+from concurrent.futures import CancelledError
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from ecoc.codes import exhaustive
 from ecoc.errors import InvalidInputError, TimeLimitError, UnsupportedError
 from ecoc.multiclass import ECOCClassifier
 from ecoc.serving import ColumnServer
-from ecoc.serving.cluster import ColumnHost
+from ecoc.serving.cluster import ColumnHost, DaskWorkers
 
 distributed = pytest.importorskip("distributed")
 dask = pytest.importorskip("dask")
@@ -82,6 +83,23 @@ def test_columns_answer_from_a_cluster_that_changes(cluster, model):
         assert server.status().failed_answers == 0
         # The client is the caller's, and still works.
         assert client.submit(pow, 2, 3).result() == 8
+
+
+def test_a_worker_that_has_left_is_given_nothing(model):
+    left = threading.Event()
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+    ) as cluster:
+        workers = DaskWorkers(cluster, model, lambda name: name and left.set(), n_workers=0)
+        before = workers.names()
+        for name in before:
+            workers.hold(name, {0: model.estimators_[0]}).result(60)
+        cluster.scale(1)
+        assert left.wait(60)
+        (gone,) = set(before) - set(workers.names())
+        with pytest.raises(CancelledError):
+            workers.hold(gone, {0: model.estimators_[0]}).result(60)
+        workers.close()
 
 
 def test_a_worker_leaves_what_has_waited_too_long(model):

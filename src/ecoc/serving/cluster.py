@@ -170,6 +170,7 @@ class DaskWorkers:
         self._changed, self._n_workers = changed, n_workers
         self._lock = threading.Lock()
         self._actors: dict[str, tuple[Any, Any]] = {}
+        self._gone: set[str] = set()  # workers that have left, and have not come back
         self._calls: dict[str, set[Future[Any]]] = defaultdict(set)
         self._aside = ThreadPoolExecutor(1, thread_name_prefix="ecoc-serving")
         self._cluster, self._closed = None, False
@@ -217,6 +218,7 @@ class DaskWorkers:
         """Connect again to a scheduler that was lost, and has forgotten what it was told."""
         with self._lock:
             self._actors.clear()
+            self._gone.clear()
             calls = [call for each in self._calls.values() for call in each]
         for call in calls:
             call.cancel()
@@ -235,7 +237,9 @@ class DaskWorkers:
             with self._client.as_current():
                 actor = self._distributed.Actor(ColumnHost, worker, future.key)
             with self._lock:
-                self._actors[worker] = actor, future
+                # It may have left since its name was asked for: nobody would say so again.
+                if worker not in self._gone:
+                    self._actors[worker] = actor, future
         return self._call(worker, "hold", dict(learners))
 
     def drop(self, worker: str, columns: Sequence[int]) -> None:
@@ -315,10 +319,13 @@ class DaskWorkers:
         _, message = event
         action = message.get("action") if isinstance(message, dict) else None
         if action == "add-worker":
+            with self._lock:
+                self._gone.discard(message["worker"])
             self.later(partial(self._changed, None))
         elif action == "remove-worker":
             worker = message["worker"]
             with self._lock:
+                self._gone.add(worker)
                 self._actors.pop(worker, None)
                 calls = self._calls.pop(worker, set())
             for call in list(calls):
