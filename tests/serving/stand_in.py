@@ -72,6 +72,9 @@ class VirtualWorkers:
     def later(self, work, seconds=0.0):
         self.at(self._now + 0.05 + seconds, work)
 
+    def watch(self, work):
+        self.later(work)
+
     def clock(self):
         return self._now
 

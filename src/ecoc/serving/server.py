@@ -191,7 +191,7 @@ class ColumnServer:
         self._replicas = check_int("replicas", replicas, minimum=1)
         check_int("n_workers", n_workers, minimum=1)
         self._matrix = self._classifier.codebook_.matrix
-        self._lock, self._watching = threading.Lock(), threading.Lock()
+        self._lock = threading.Lock()
         self._held: dict[str, set[int]] = {}
         self._late: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
@@ -507,15 +507,24 @@ class ColumnServer:
         with self._lock:
             liars = [worker for worker in self._distrusted if worker in sources]
         if not liars:
-            keys = sample_keys(X, self._watch.window)
-            with self._watching:
-                liars = list(self._watch.see(scores, sources, keys))
-                if liars:
-                    self._watch.forget()
-            self._distrust(liars)
-        for worker in liars:
+            is_due = self._watch.remember(scores, sources, sample_keys(X, self._watch.window))
+            if is_due and self._watch.is_enough(len(scores)):
+                liars = self._look_for_liars()
+            elif is_due:
+                # Small batches do not wait for what many of them show together.
+                self._workers.watch(self._look_for_liars)
+        found = [worker for worker in liars if worker in sources]
+        for worker in found:
             gathering.forget(worker)
-        return bool(liars)
+        return bool(found)
+
+    def _look_for_liars(self) -> list[str]:
+        """Find out which workers answer wrongly, by the latest batches, and move their columns."""
+        liars = list(self._watch.diagnose())
+        if liars:
+            self._watch.forget()
+            self._distrust(liars)
+        return liars
 
     def _distrust(self, workers: Sequence[str]) -> None:
         for worker in workers:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
@@ -88,6 +89,7 @@ class WorkerWatch:
     _answers: dict[Hashable, _Answer] = field(default_factory=dict, init=False)
     _fresh: int = field(default=0, init=False)
     _blamed: set[int] = field(default_factory=set, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     @property
     def window(self) -> int:
@@ -101,6 +103,18 @@ class WorkerWatch:
         keys: Sequence[Hashable] | None = None,
     ) -> tuple[str, ...]:
         """Remember a batch, and name the workers that are found to answer wrongly.
+
+        The parameters are those of :meth:`remember`.
+        """
+        return self.diagnose() if self.remember(scores, workers, keys) else ()
+
+    def remember(
+        self,
+        scores: Floats,
+        workers: Sequence[str | None],
+        keys: Sequence[Hashable] | None = None,
+    ) -> bool:
+        """Remember a batch; whether there is enough that is new to find out who answers wrongly.
 
         Parameters
         ----------
@@ -116,26 +130,40 @@ class WorkerWatch:
         part = scores[-self.window :].copy()
         names = [object() for _ in part] if keys is None else keys[-len(part) :]
         lost = np.atleast_1d(erasures(part).all(axis=1))
-        for key, row, is_lost in zip(names, part, lost, strict=True):
-            if not is_lost:
-                self._answers.pop(key, None)
-                self._answers[key] = row, workers
-                self._fresh += 1
-        for key in list(islice(self._answers, max(0, len(self._answers) - _MEMORY * self.window))):
-            del self._answers[key]
-        if 4 * self._fresh < self.window:
-            return ()
-        self._fresh = 0
+        with self._lock:
+            for key, row, is_lost in zip(names, part, lost, strict=True):
+                if not is_lost:
+                    self._answers.pop(key, None)
+                    self._answers[key] = row, workers
+                    self._fresh += 1
+            surplus = max(0, len(self._answers) - _MEMORY * self.window)
+            for key in list(islice(self._answers, surplus)):
+                del self._answers[key]
+            if not self.is_enough(self._fresh):
+                return False
+            self._fresh = 0
+            return True
+
+    def is_enough(self, n_samples: int) -> bool:
+        """Whether so many samples that are new are worth a look."""
+        return 4 * n_samples >= self.window
+
+    def diagnose(self) -> tuple[str, ...]:
+        """The workers that are found to answer wrongly, by what is remembered."""
+        with self._lock:
+            every = list(self._answers.values())
         # Whoever has begun to lie shows in the latest samples, a little wrong in many.
-        every = list(self._answers.values())
         return self._diagnosis(every[-self.window :]) or self._diagnosis(every)
 
     def forget(self) -> None:
         """Begin anew, after columns have changed their places."""
-        self._answers.clear()
-        self._fresh = 0
+        with self._lock:
+            self._answers.clear()
+            self._fresh = 0
 
     def _diagnosis(self, answers: Sequence[_Answer]) -> tuple[str, ...]:
+        if not answers:
+            return ()
         scores = np.stack([row for row, _ in answers])
         decoder = SelfHealing()
         # A column that was blamed on one worker and is still wrong on the next is weak.

@@ -39,6 +39,9 @@ __all__ = [
 _LARGEST_EXPONENT = 300.0
 """Beyond this a sum of exponentials has long been decided by its largest term."""
 
+_CHUNK = 1000
+"""Samples whose margins are found at once, so that what is computed on the way stays small."""
+
 
 def _exponential(z: Floats) -> Floats:
     return np.exp(np.clip(-z, -_LARGEST_EXPONENT, _LARGEST_EXPONENT)) / 2
@@ -440,32 +443,35 @@ def _margins(
     rows = np.asarray(predicted, dtype=np.intp)
     if values.ndim == 3:
         return _symbol_margins(values, code, rows, erased_against=erased_against)
-    margins = np.zeros(len(values), dtype=np.int64)
-    for row in np.unique(rows):
-        members = np.flatnonzero(rows == row)
-        margins[members] = _margin_of(
-            values[members], code, int(row), erased_against=erased_against
-        )
-    return margins
+    parts = [slice(start, start + _CHUNK) for start in range(0, max(len(rows), 1), _CHUNK)]
+    return np.concatenate(
+        [_sign_margins(values[part], code, rows[part], erased_against) for part in parts]
+    )
 
 
-def _margin_of(
-    scores: Floats, code: Floats, row: int, *, erased_against: bool
+def _sign_margins(
+    scores: Floats, code: Floats, rows: npt.NDArray[np.intp], erased_against: bool
 ) -> npt.NDArray[np.int64]:
-    """The margins of samples that were given the same class."""
-    gaps = code[row] - np.delete(code, row, axis=0)
+    """The margins of samples whose columns answer signed scores."""
     present = ~np.isnan(scores)
     signs = np.sign(np.where(present, scores, 0))
-    plus, minus = (signs > 0).astype(float), (signs < 0).astype(float)
-    undecided = (present & (signs == 0)).astype(float)
+    plus, minus, undecided = signs > 0, signs < 0, present & (signs == 0)
+    # Where each class, and the predicted class of each sample, is on which side of the columns.
+    ahead, behind, unused = ((code == side).astype(np.float64) for side in (1, -1, 0))
+    own_ahead, own_behind, own_unused = code[rows] == 1, code[rows] == -1, code[rows] == 0
     # Half the lead over each rival, and what a column can take from it if it turns against
     # the predicted class: 2 where the codewords differ, 1 where one of them is 0, and half
     # of that from a column that stands on neither side.
-    lead = signs @ gaps.T / 2
-    if erased_against:
-        lead -= (~present).astype(float) @ np.abs(gaps).T / 2
-    takes_two = plus @ (gaps == 2).T + minus @ (gaps == -2).T
-    takes_one = plus @ (gaps == 1).T + minus @ (gaps == -1).T + undecided @ (np.abs(gaps) == 2).T
+    agreement = signs @ code.T
+    lead = (np.take_along_axis(agreement, rows[:, None], axis=1) - agreement) / 2
+    if erased_against and not present.all():
+        differs = (~present & own_ahead) @ behind.T + (~present & own_behind) @ ahead.T
+        lead -= differs + (~present & ~own_unused) @ unused.T / 2
+        lead -= (~present & own_unused) @ (ahead + behind).T / 2
+    takes_two = (plus & own_ahead) @ behind.T + (minus & own_behind) @ ahead.T
+    takes_one = ((plus & own_ahead) | (minus & own_behind)) @ unused.T
+    takes_one += ((plus & own_unused) | (undecided & own_ahead)) @ behind.T
+    takes_one += ((minus & own_unused) | (undecided & own_behind)) @ ahead.T
     after_two = np.maximum(lead - 2 * takes_two, 0)
     after_one = np.maximum(after_two - takes_one, 0)
     needed = (
@@ -473,6 +479,7 @@ def _margin_of(
         + np.minimum(np.ceil(after_two), takes_one)
         + np.ceil(2 * after_one)
     )
+    np.put_along_axis(needed, rows[:, None], np.inf, axis=1)
     fewest: npt.NDArray[np.int64] = needed.min(axis=1).astype(np.int64)
     return np.maximum(fewest - 1, -1)
 
