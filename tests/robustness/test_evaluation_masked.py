@@ -164,7 +164,7 @@ def test_networks_that_are_asked_at_once_are_seen_through():
 
 @pytest.mark.parametrize("n_zeros", [0, 30])
 def test_columns_of_uneven_sizes_do_not_hide_each_other(n_zeros):
-    x, y = samples(40)
+    x, y = samples(100)
     matrix = columns_code(n_zeros)
     network = columns()
     factors = 10 ** (4 * torch.rand(15, generator=torch.manual_seed(1)) - 2)
@@ -173,7 +173,7 @@ def test_columns_of_uneven_sizes_do_not_hide_each_other(n_zeros):
     losses = [oracle.votes(matrix, sizes, 3), oracle.votes(matrix, sizes, 10)]
     losses.append(oracle.fewest(matrix, sizes))
     decide = oracle.nearest_codeword(matrix)
-    stands = oracle.standing(network, losses, decide, x, y, epsilon=EPSILON, steps=25)
+    stands = oracle.standing(network, losses, decide, x, y, epsilon=EPSILON, steps=40, restarts=2)
     model = nn.Sequential(Uneven(network, factors), CodeDecoder(matrix, "hamming")).eval()
     found = strong(model, x, y)
     assert found.withheld == ""

@@ -772,7 +772,7 @@ def tempered(decoder: Head, sharpness: float = 1.0, sizes: Tensor | None = None)
 _RIVALS = 9
 """The most classes that a sample is pushed towards one by one."""
 
-_OVER = 0.02
+_OVER = 0.003
 """How far a column is turned around, in units of its usual size, so that it does not turn back."""
 
 

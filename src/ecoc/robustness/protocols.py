@@ -9,6 +9,7 @@ from ecoc.robustness.attacks import (
     APGD,
     PGD,
     SPSA,
+    AnnealedPGD,
     Attack,
     EveryTarget,
     HopSkipJump,
@@ -117,7 +118,7 @@ def strong_stages(model: AttackedModel, n_classes: int, norm: Norm = "linf") -> 
         stages.append(_stage(APGD(steps=30), "log-likelihood"))
     by_signs = model.deciding == "signs"
     if by_signs:
-        stages.append(_stage(APGD(steps=60, restarts=8), "fewest"))
+        stages.append(_stage(APGD(steps=60, restarts=4), "fewest"))
     if n_classes > 2:
         head = _TARGETED[model.deciding]
         short, long = (APGD(steps=steps, random_start=False) for steps in (20, 40))
@@ -126,7 +127,8 @@ def strong_stages(model: AttackedModel, n_classes: int, norm: Norm = "linf") -> 
         every = EveryTarget(short, 9, last=long, last_scores=model.heads[_DECIDING[model.deciding]])
         stages.append(_every_target(head, every))
     if n_classes > 2 and by_signs:
-        stages.append(_every_target("fewest", EveryTarget(APGD(steps=30, random_start=False), 9)))
+        walk = AnnealedPGD(restarts=6) if norm in AnnealedPGD.norms else APGD(steps=30)
+        stages.append(_every_target("fewest", EveryTarget(walk, 9)))
     return [*stages, *_checks("sharp", norm)]
 
 

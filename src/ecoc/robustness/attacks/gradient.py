@@ -15,11 +15,14 @@ from ecoc.errors import InvalidInputError
 from ecoc.robustness.attacks.base import ATTACK_LOSSES, Attack, Search
 from ecoc.robustness.threat import NORMS, Ball, Norm, check_box, unit
 
-__all__ = ["APGD", "FGSM", "PGD", "EveryTarget"]
+__all__ = ["APGD", "FGSM", "PGD", "AnnealedPGD", "EveryTarget"]
 
 _MOMENTUM = 0.75
 _SUCCESSES = 0.75
 """A step is kept while this share of steps raises the loss."""
+
+_INERTIA = 0.6
+"""The share of the last move that annealed steps go on with."""
 
 _FIRST_SHARE = 0.2
 """The share of features that the first steps of l_1 change."""
@@ -135,6 +138,61 @@ class PGD(Attack):
 
     def _gradient(self, search: Search, rows: Tensor, points: Tensor) -> tuple[Tensor, Tensor]:
         return search.gradient(rows, points, self.loss)
+
+
+@dataclass(frozen=True)
+class AnnealedPGD(Attack):
+    """Gradient steps with momentum, half a radius at first and shorter and shorter.
+
+    It never goes back to the best point so far, as :class:`APGD` does. Where the loss has many
+    kinks, as that of the fewest columns to turn around has, it leaves the places where that ends.
+
+    Parameters
+    ----------
+    steps : int, default=25
+        The number of steps of a run.
+    restarts : int, default=1
+        The number of runs on samples that still stand, each from a random point.
+    loss : {"cross-entropy", "margin", "dlr"}, default="margin"
+        What is raised, see :data:`ecoc.robustness.attacks.ATTACK_LOSSES`.
+
+    Examples
+    --------
+    >>> _ = torch.manual_seed(0)
+    >>> model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 3))
+    >>> x = torch.rand(10, 4)
+    >>> y = model(x).argmax(1)
+    >>> AnnealedPGD()(model, x, y, epsilon=1.0)
+    <AttackResult: 10 of 10 broken>
+    """
+
+    steps: int = 25
+    restarts: int = 1
+    loss: str = "margin"
+
+    def __post_init__(self) -> None:
+        check_int("steps", self.steps, minimum=1)
+        check_int("restarts", self.restarts, minimum=1)
+        check_choice("loss", self.loss, ATTACK_LOSSES)
+
+    def _run(self, search: Search) -> None:
+        for rows, points in _starts(search, self.restarts, random_start=True):
+            self._descend(search, rows, points)
+
+    def _descend(self, search: Search, rows: Tensor, points: Tensor) -> None:
+        move = torch.zeros_like(points)
+        for step in range(self.steps):
+            _, gradient = search.gradient(rows, points, self.loss)
+            going = ~search.broken[rows]
+            rows, points, gradient, move = (t[going] for t in (rows, points, gradient, move))
+            if not len(rows):
+                return
+            ball = search.ball.take(rows)
+            move = _INERTIA * move + unit(gradient, ball.norm)
+            # From half of the radius down to nothing, along a cosine.
+            length = ball.epsilon * (1 + math.cos(math.pi * step / self.steps)) / 4
+            points = ball.project(points + length * move)
+        search.look(rows, points)
 
 
 @dataclass(frozen=True)
