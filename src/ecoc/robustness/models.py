@@ -798,7 +798,7 @@ def fewest_columns(matrix: npt.NDArray[np.int8], decision: Head, sizes: Tensor) 
     >>> matrix = np.array([[1, 1, 1], [-1, -1, 1], [1, -1, -1]], dtype=np.int8)
     >>> head = fewest_columns(matrix, CodeDecoder(matrix, "hamming"), torch.ones(3))
     >>> head(torch.tensor([[4.0, 1.0, 3.0]]))
-    tensor([[ 0.0000, -5.0400, -4.0400]])
+    tensor([[ 0.0000, -5.0060, -4.0060]])
     """
     code = torch.tensor(matrix.tolist(), dtype=torch.float32, device=sizes.device)
 

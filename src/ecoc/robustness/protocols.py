@@ -9,7 +9,6 @@ from ecoc.robustness.attacks import (
     APGD,
     PGD,
     SPSA,
-    AnnealedPGD,
     Attack,
     EveryTarget,
     HopSkipJump,
@@ -19,6 +18,7 @@ from ecoc.robustness.attacks import (
     PixelSearch,
     Square,
 )
+from ecoc.robustness.attacks.gradient import AnnealedPGD
 from ecoc.robustness.attacks.pixels import Corruptions
 from ecoc.robustness.models import AttackedModel
 from ecoc.robustness.threat import CORRUPTION_NORMS, PIXEL_NORMS, Norm, corruptions_of

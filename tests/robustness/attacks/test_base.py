@@ -12,7 +12,6 @@ from ecoc.robustness.attacks import (
     FGSM,
     PGD,
     SPSA,
-    AnnealedPGD,
     Attack,
     AttackError,
     EveryTarget,
@@ -23,6 +22,7 @@ from ecoc.robustness.attacks import (
     Square,
     base,
 )
+from ecoc.robustness.attacks.gradient import AnnealedPGD
 
 POOL = samples(100, start=0)
 ATTACKS = [

@@ -9,7 +9,7 @@ from ecoc.robustness.attacks.black_box import (
     ParticleSwarm,
     Square,
 )
-from ecoc.robustness.attacks.gradient import APGD, FGSM, PGD, AnnealedPGD, EveryTarget
+from ecoc.robustness.attacks.gradient import APGD, FGSM, PGD, EveryTarget
 from ecoc.robustness.attacks.pixels import PatchPGD, PixelGradient, PixelSearch
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "FGSM",
     "PGD",
     "SPSA",
-    "AnnealedPGD",
     "Attack",
     "AttackError",
     "AttackResult",
