@@ -242,6 +242,7 @@ class DaskWorkers:
             calls = [call for each in self._calls.values() for call in each]
         for call in calls:
             call.cancel()
+        self._leave_all()
         client = self._connect(timeout=_RENEWAL_SECONDS)
         self._client, before = client, self._client
         self._scheduler_comm = client.scheduler_comm
@@ -283,11 +284,19 @@ class DaskWorkers:
         """
         question = _Question(X, tuple(columns), self.clock() + seconds)
         with self._lock:
-            self._waiting[worker].append(question)
-            is_first, self._is_sending = not self._is_sending, True
-        if is_first:
-            # From the thread of the client, which is woken once for all workers.
-            self._client.loop.asyncio_loop.call_soon_threadsafe(self._send_all)
+            is_there = worker in self._actors
+            if is_there:
+                self._waiting[worker].append(question)
+            is_first = is_there and not self._is_sending
+            self._is_sending |= is_there
+        if not is_there:
+            question.leave()
+        elif is_first:
+            try:
+                # From the thread of the client, which is woken once for all workers.
+                self._client.loop.asyncio_loop.call_soon_threadsafe(self._send_all)
+            except RuntimeError:  # closed meanwhile
+                self._leave_all()
         return question.answer
 
     def later(self, work: Callable[[], None], seconds: float = 0.0) -> None:
@@ -326,6 +335,7 @@ class DaskWorkers:
             calls = [call for each in self._calls.values() for call in each]
         for call in calls:
             call.cancel()
+        self._leave_all()
         for threads in (self._aside, self._beside):
             threads.shutdown(wait=True, cancel_futures=True)
         if self._client.status == "running":
@@ -333,6 +343,15 @@ class DaskWorkers:
         self._client.close()
         if self._cluster is not None:
             self._cluster.close()
+
+    def _leave_all(self) -> None:
+        """Let whoever has asked know that nobody answers."""
+        with self._lock:
+            self._is_sending = False
+            waiting = [question for each in self._waiting.values() for question in each]
+            self._waiting.clear()
+        for question in waiting:
+            question.leave()
 
     def _send_all(self) -> None:
         """Send all workers what waits for them."""
