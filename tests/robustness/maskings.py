@@ -29,6 +29,17 @@ class Masked(nn.Module):
         return self.after(self.network(self.before(inputs)))
 
 
+class Layer(nn.Module):
+    """A layer that does something without weights."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, inputs):
+        return self.function(inputs)
+
+
 class Sealed(Masked):
     """The same without layers that could be asked by themselves."""
 

@@ -3,7 +3,15 @@
 import pytest
 import torch
 from tests.robustness import oracle
-from tests.robustness.maskings import OUTPUTS, Closed, Masked, OtherBackward, Sealed, shattered
+from tests.robustness.maskings import (
+    OUTPUTS,
+    Closed,
+    Layer,
+    Masked,
+    OtherBackward,
+    Sealed,
+    shattered,
+)
 from tests.robustness.networks import codebook, columns, ordinary, samples
 from torch import nn
 
@@ -54,6 +62,44 @@ def test_masked_inputs_are_seen_through(before):
     found = strong(Masked(before=before), x, y)
     assert found.paper[0] > found.attacked[0] + 0.1
     assert found.attacked[0] <= unmasked(x, y) + 0.03
+
+
+@pytest.mark.parametrize("before", [shattered, torch.Tensor.detach], ids=["shattered", "detached"])
+def test_masks_that_are_layers_are_seen_through(before):
+    x, y = samples(20)
+    found = strong(nn.Sequential(Layer(before), ordinary()), x, y)
+    assert found.withheld == ""
+    assert found.paper[0] > found.attacked[0] + 0.1
+    assert found.attacked[0] <= unmasked(x, y) + 0.03
+
+
+@pytest.mark.parametrize(("size", "frequency"), [(0.003, 1000), (0.01, 300), (0.04, 40)])
+def test_bumps_that_gradients_do_not_show_are_gone_around(size, frequency):
+    def bumpy(inputs):
+        return inputs + size * torch.sin(frequency * inputs)
+
+    def straight_through(inputs):
+        return ordinary()(inputs + (bumpy(inputs) - inputs).detach())
+
+    x, y = samples(60)
+    stands = oracle.standing(
+        straight_through, [oracle.led], oracle.largest, x, y, epsilon=EPSILON, restarts=2
+    )
+    found = strong(Masked(before=bumpy), x, y)
+    assert found.withheld == ""
+    assert found.attacked[0] <= stands.mean() + 0.03
+    assert any("around what is done to inputs" in warning for warning in found.warnings)
+
+
+def test_a_network_without_a_linear_layer_is_seen_through():
+    trunk, last = ordinary()[:2], ordinary()[2]
+    spread = nn.Conv2d(32, 10, 1)
+    spread.weight.data, spread.bias.data = last.weight.data[..., None, None], last.bias.data
+    network = nn.Sequential(trunk, nn.Unflatten(1, (32, 1, 1)), spread, nn.Flatten())
+    x, y = samples(20)
+    found = strong(nn.Sequential(network, Layer(OUTPUTS["logits rounded to 1/2"])), x, y)
+    assert found.withheld == ""
+    assert found.attacked[0] <= unmasked(x, y, OUTPUTS["logits rounded to 1/2"]) + 0.03
 
 
 def test_masks_are_seen_through_in_the_euclidean_norm():

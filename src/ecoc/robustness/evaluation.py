@@ -42,6 +42,7 @@ from ecoc.robustness.protocols import (
     PROTOCOLS,
     AttackStage,
     Protocol,
+    bumpy_stage,
     escalation_stages,
     paper_stage,
     strong_stages,
@@ -508,13 +509,15 @@ class _Evaluation:
             # Just before the search by scores alone, which it makes shorter.
             stages.insert(-1, self._neighbours(scores))
         self._run_battery(stages, epsilons)
+        self._run_detour(n_classes, epsilons)
         standing = self._not_broken(epsilons[0])
         first_look = self.model is given and given.n_judges == 1
         if first_look and standing.double().mean() > _STILL_FOUND:
             # Most gradients may be honest, and those of what stands the others.
-            self.seen = self._examine(epsilons, standing)
+            before, self.seen = self.seen, self._examine(epsilons, standing)
+            self.seen = replace(self.seen, notes=(*before.notes, *self.seen.notes))
             self.model = self.seen.model
-            if self.model is not given:
+            if self.model is not given and before.detour is None:
                 self._run_battery(strong_stages(self.model, n_classes, self.norm), epsilons)
         if self.seen.distrust:
             self._run_battery(self._without_gradients(), epsilons)
@@ -522,6 +525,26 @@ class _Evaluation:
             self.seen = replace(self.seen, distrust=self._escalated(epsilons))
         if self.model.rejection is not None:
             self._run_past_rejection(stages, epsilons)
+
+    def _run_detour(self, n_classes: int, epsilons: Sequence[float]) -> None:
+        """Run the battery once more around what is done before and after the layers."""
+        given, detour = self.model, self.seen.detour
+        if detour is None:
+            return
+        before = self.broken_at.clone()
+        self._run_battery([bumpy_stage(given, n_classes, self.norm)], epsilons)
+        self.model = detour
+        stages = strong_stages(detour, n_classes, self.norm)
+        self._run_battery([*stages, bumpy_stage(detour, n_classes, self.norm)], epsilons)
+        self.model = given
+        found = int((self.broken_at < before).sum())
+        if found > BEATEN_SHARE * len(self.samples):
+            note = (
+                "Gradients are masked: around what is done to inputs before the first layer, or to "
+                f"outputs after the last one, {found} of {len(self.samples)} samples were broken at "
+                "radii at which all other attacks had failed."
+            )
+            self.seen = replace(self.seen, notes=(*self.seen.notes, note))
 
     def _examine(self, epsilons: Sequence[float], some: Tensor) -> Examination:
         """Whether gradients can be believed at some samples, those classified correctly."""

@@ -60,6 +60,9 @@ _DRAWS = 16
 _JUDGES = 16
 """How many such means decide whether a point is misclassified."""
 
+_SHAPING = (nn.Flatten, nn.AdaptiveAvgPool2d, nn.AdaptiveMaxPool2d, nn.Identity)
+"""What may end a network whose last layer with weights is not linear."""
+
 
 @dataclass(frozen=True, eq=False)
 class Examination:
@@ -73,11 +76,16 @@ class Examination:
         What was found, a sentence each; empty for a model whose gradients can be believed.
     distrust : str
         Why no gradients of it can be believed, a sentence; empty if they can.
+    detour : AttackedModel, optional
+        The same with gradients that leave out what is done to inputs before the first layer and to
+        outputs after the last one: what these do may be honest at every step and lead astray all
+        the same. None where nothing is done there.
     """
 
     model: AttackedModel
     notes: tuple[str, ...] = ()
     distrust: str = ""
+    detour: AttackedModel | None = None
 
 
 def examine(
@@ -95,7 +103,7 @@ def examine(
     The model is asked twice about the same samples: if the answers differ, it is attacked in
     the mean of many. Then steps are taken along its gradients. Where the loss does not rise as
     they promise, they are taken from what the last linear layer gives, and straight through
-    whatever is done to inputs before the first layer.
+    whatever is done to inputs before the first layer. Where it does, these are a detour.
 
     Parameters
     ----------
@@ -128,10 +136,11 @@ def examine(
         norm, epsilon = "linf", _PROBED * (float(samples.max() - samples.min()) or 1.0)
     probe = _Probe(samples, labels, epsilon, norm, box, seed)
     share = probe.share(model)
-    if share >= _HONEST:
-        return Examination(model, tuple(notes))
-    told = f"{100 * (1 - share):.0f} % of the gradients do not say what a step does to the scores"
     behind = _behind_the_mask(given, samples)
+    if share >= _HONEST:
+        is_needed = behind is not None and not is_random and probe.is_bent(behind)
+        return Examination(model, tuple(notes), detour=behind if is_needed else None)
+    told = f"{100 * (1 - share):.0f} % of the gradients do not say what a step does to the scores"
     if behind is not None and not is_random and probe.is_honest_where_it_moves(model, behind):
         return Examination(model, tuple(notes))
     if behind is not None and _decides_alike(behind, probe.points):
@@ -177,6 +186,21 @@ class _Probe:
         """The share of gradients that can be believed."""
         every = torch.ones(len(self.points), dtype=torch.bool)
         return self._share_of(model, every)
+
+    @torch.no_grad()
+    def is_bent(self, behind: AttackedModel) -> bool:
+        """Whether more than scaling is done before the first layer, or anything after the last."""
+        body = behind.body
+        assert isinstance(body, _StraightThrough)  # noqa: S101  # it was made here
+        if not _decides_alike(behind, self.points):
+            return False
+        shown, hidden = body(self.points).chunk(2, dim=1)
+        if not _same(shown, hidden):
+            return True
+        # Halfway between two places a line is halfway between what it is there.
+        here, there = self.points[: len(self.samples)], self.points[len(self.samples) :]
+        ends = (body.reached(here) + body.reached(there)) / 2
+        return not _same(body.reached((here + there) / 2), ends)
 
     def _share_of(self, model: AttackedModel, some: Tensor) -> float:
         points, labels = self.points[some], self.labels[some]
@@ -242,8 +266,12 @@ def honest_share(view: View, points: Tensor, labels: Tensor, *, step: float, nor
 
 @torch.no_grad()
 def _is_random(model: AttackedModel, samples: Tensor) -> bool:
-    first, second = model.body(samples), model.body(samples)
-    return bool((first - second).abs().max() > _SAME * first.abs().max())
+    return not _same(model.body(samples), model.body(samples))
+
+
+def _same(first: Tensor, second: Tensor) -> bool:
+    """Whether answers differ by rounding alone."""
+    return bool((first - second).abs().max() <= _SAME * first.abs().max())
 
 
 def _averaged(model: AttackedModel) -> AttackedModel:
@@ -312,9 +340,10 @@ class _StraightThrough:
         networks = next((each.networks for each in ensembles), ())
         parts = list(networks) if len(networks) == self.width else [module]
         self.layers: list[nn.Module] = []
-        self.first = next(
-            (call.layer for call in calls if call.inputs.numel() == samples[:2].numel()), None
-        )
+        # A mask may be a layer too, but has no weights; and not all networks have layers with any.
+        whole = [call.layer for call in calls if call.inputs.numel() == samples[:2].numel()]
+        weighted = (layer for layer in whole if next(layer.parameters(), None) is not None)
+        self.first = next(weighted, whole[0] if whole else None)
         each = self.width // len(parts)
         for part in parts:
             inside = set(part.modules())
@@ -324,10 +353,23 @@ class _StraightThrough:
                 if call.layer in inside and call.outputs.shape == (len(outputs), each)
             ]
             linear = [layer for layer in layers if isinstance(layer, nn.Linear)]
+            shaping = [layer for layer in layers if isinstance(layer, _SHAPING)]
             if not layers:
                 self.layers = []
                 return
-            self.layers.append((linear or layers)[-1])
+            self.layers.append((linear or shaping or layers)[-1])
+
+    def reached(self, points: Tensor) -> Tensor:
+        """What the first layer is given."""
+        given: list[Tensor] = []
+        if self.first is None:
+            return points
+        handle = self.first.register_forward_pre_hook(lambda _, inputs: given.append(inputs[0]))
+        try:
+            self.module(points)
+        finally:
+            handle.remove()
+        return given[0]
 
     def __call__(self, points: Tensor) -> Tensor:
         """The outputs, and those of the last linear layers beside them."""

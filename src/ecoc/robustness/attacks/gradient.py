@@ -155,6 +155,8 @@ class AnnealedPGD(Attack):
         The number of runs on samples that still stand, each from a random point.
     loss : {"cross-entropy", "margin", "dlr"}, default="margin"
         What is raised, see :data:`ecoc.robustness.attacks.ATTACK_LOSSES`.
+    random_start : bool, default=True
+        Whether the first run starts at a random point instead of at the sample.
 
     Examples
     --------
@@ -169,6 +171,7 @@ class AnnealedPGD(Attack):
     steps: int = 25
     restarts: int = 1
     loss: str = "margin"
+    random_start: bool = True
 
     def __post_init__(self) -> None:
         check_int("steps", self.steps, minimum=1)
@@ -176,7 +179,7 @@ class AnnealedPGD(Attack):
         check_choice("loss", self.loss, ATTACK_LOSSES)
 
     def _run(self, search: Search) -> None:
-        for rows, points in _starts(search, self.restarts, random_start=True):
+        for rows, points in _starts(search, self.restarts, random_start=self.random_start):
             self._descend(search, rows, points)
 
     def _descend(self, search: Search, rows: Tensor, points: Tensor) -> None:
