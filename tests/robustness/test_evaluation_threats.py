@@ -3,6 +3,7 @@ import pytest
 import torch
 from sklearn.tree import DecisionTreeClassifier
 from tests.robustness.attacks.linear import best_margins, linear_case
+from tests.robustness.maskings import Layer
 from tests.robustness.networks import CodeModel, Scaled, digits, ordinary, samples
 from torch import nn
 
@@ -41,6 +42,16 @@ def test_every_threat_and_its_points(norm):
         with torch.no_grad():
             assert int(network(torch.as_tensor(point[None])).argmax()) != int(y[row])
     result.plot()
+
+
+@pytest.mark.parametrize("norm", ["l1", "l0", "patch"])
+def test_bumps_are_gone_around_in_every_threat(norm):
+    x, y = pictures(10)
+    bumps = Layer(lambda inputs: inputs + 0.003 * torch.sin(1000 * inputs))
+    bumpy = evaluated(nn.Sequential(bumps, nn.Flatten(), ordinary()), x, y, norm)
+    smooth = evaluated(nn.Sequential(nn.Flatten(), ordinary()), x, y, norm)
+    assert bumpy.attacked[0] <= smooth.attacked[0] + 0.11
+    assert bumpy.attacked[1] == 0
 
 
 def test_saturated_scores_hide_nothing():

@@ -42,7 +42,7 @@ from ecoc.robustness.protocols import (
     PROTOCOLS,
     AttackStage,
     Protocol,
-    bumpy_stage,
+    bumpy_stages,
     escalation_stages,
     paper_stage,
     strong_stages,
@@ -532,17 +532,17 @@ class _Evaluation:
         if detour is None:
             return
         before = self.broken_at.clone()
-        self._run_battery([bumpy_stage(given, n_classes, self.norm)], epsilons)
+        self._run_battery(bumpy_stages(given, n_classes, self.norm), epsilons)
         self.model = detour
         stages = strong_stages(detour, n_classes, self.norm)
-        self._run_battery([*stages, bumpy_stage(detour, n_classes, self.norm)], epsilons)
+        self._run_battery([*stages, *bumpy_stages(detour, n_classes, self.norm)], epsilons)
         self.model = given
         found = int((self.broken_at < before).sum())
         if found > BEATEN_SHARE * len(self.samples):
             note = (
                 "Gradients are masked: around what is done to inputs before the first layer, or to "
-                f"outputs after the last one, {found} of {len(self.samples)} samples were broken at "
-                "radii at which all other attacks had failed."
+                f"outputs after the last one, {found} of {len(self.samples)} samples were broken "
+                "at radii at which all other attacks had failed."
             )
             self.seen = replace(self.seen, notes=(*self.seen.notes, note))
 

@@ -29,7 +29,7 @@ __all__ = [
     "AttackStage",
     "Protocol",
     "black_box_stages",
-    "bumpy_stage",
+    "bumpy_stages",
     "escalation_stages",
     "paper_stage",
     "strong_stages",
@@ -133,15 +133,17 @@ def strong_stages(model: AttackedModel, n_classes: int, norm: Norm = "linf") -> 
     return [*stages, *_checks("sharp", norm)]
 
 
-def bumpy_stage(model: AttackedModel, n_classes: int, norm: Norm = "linf") -> AttackStage:
-    """What is run besides where something bends inputs or outputs: the scores may have many bumps."""
+def bumpy_stages(model: AttackedModel, n_classes: int, norm: Norm = "linf") -> list[AttackStage]:
+    """What is run besides where inputs or outputs are bent, so that scores have many bumps."""
+    if norm not in APGD.norms:
+        return []
     head = _TARGETED[model.deciding] if "soft" in model.heads else "logits"
     walk: Attack = APGD(steps=50)
     if norm in AnnealedPGD.norms:
         walk = AnnealedPGD(steps=50, restarts=2, random_start=False)
     if n_classes == 2:
-        return AttackStage(f"annealed-cw-{head}", walk, head)
-    return AttackStage(f"annealed-every-target-{head}", EveryTarget(walk, 9), head)
+        return [AttackStage(f"annealed-cw-{head}", walk, head)]
+    return [AttackStage(f"annealed-every-target-cw-{head}", EveryTarget(walk, 9), head)]
 
 
 def _pixel_stages(model: AttackedModel, n_classes: int, norm: Norm) -> list[AttackStage]:
