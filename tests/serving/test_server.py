@@ -328,6 +328,20 @@ def test_a_worker_whose_connection_ended_is_given_its_columns_anew(model, data):
     assert server.status().lost_answers == 1
 
 
+def test_a_worker_whose_connection_ended_is_not_asked_meanwhile(model, data):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.broken["w1"] = cut
+    server.predict(X[:5], deadline=1)
+    server.crew.asked.clear()
+    server.crew.seconds["w1"] = 0.9
+    # Its columns are placed anew after 50 ms; this batch comes sooner, and does not wait for it.
+    served = server.predict(X[:5], deadline=1)
+    assert "w1" not in [worker for worker, _ in server.crew.asked]
+    assert served.missing_columns == server.status().workers["w1"]
+    assert served.seconds < 0.05
+
+
 def test_without_a_scheduler_there_are_no_workers_until_it_is_back(model, data):
     X, _ = data
     server = VirtualServer(model)

@@ -437,7 +437,8 @@ class ColumnServer:
             asked = {
                 worker: gathering.wanted(worker, held)
                 for worker, held in self._held.items()
-                if self._late[worker] < _MOST_LATE
+                # Whoever cannot be heard is not there, or has to be given its columns anew.
+                if self._late[worker] < _MOST_LATE and worker not in self._unheard
             }
         asked = {worker: some for worker, some in asked.items() if some}
         for worker, some in asked.items():
