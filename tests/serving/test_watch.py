@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 
-from ecoc.codes import Codebook, exhaustive, one_vs_rest
+from ecoc.codes import Codebook, exhaustive, one_vs_one
 from ecoc.serving.watch import WorkerWatch, sample_keys
 
 MATRIX = exhaustive(5).matrix  # 15 columns, row distance 8
@@ -45,18 +45,24 @@ def test_sound_workers_are_left_in_peace():
     assert not any(watch.see(next(stream), HOMES) for _ in range(300))
 
 
-def hard_sample():
-    """One about which most columns of a worker are wrong, and all others right."""
-    answers = MATRIX[:1].astype(float)
+def hard_samples():
+    """One of each class, about which most columns of a worker are wrong, and all others right."""
+    answers = MATRIX.astype(float)
     answers[:, 3::5] *= -1
     return answers
 
 
 def test_a_sample_that_comes_again_and_again_is_one_sample():
     watch = WorkerWatch(MATRIX)
-    scores = np.repeat(hard_sample(), 20, axis=0)
-    assert not any(watch.see(scores, HOMES, ["same"] * 20) for _ in range(100))
+    scores, keys = np.tile(hard_samples(), (4, 1)), list(range(5)) * 4
+    assert not any(watch.see(scores, HOMES, keys) for _ in range(100))
     assert any(watch.see(scores, HOMES) for _ in range(100))
+
+
+def test_samples_of_few_classes_accuse_nobody():
+    watch = WorkerWatch(MATRIX)
+    scores = np.tile(hard_samples()[:3], (4, 1))
+    assert not any(watch.see(scores, HOMES) for _ in range(100))
 
 
 def test_a_liar_is_named_by_few_samples_that_come_again():
@@ -145,11 +151,28 @@ def test_erasures_and_symbols():
     assert found == ("w0",)
 
 
-def test_codes_that_cannot_tell_name_nobody():
+@pytest.mark.parametrize("code", ["weak", "one-vs-one"])
+@pytest.mark.parametrize("lies", [True, False])
+def test_who_says_the_opposite_is_found_where_columns_say_little(code, lies):
     rng = np.random.default_rng(6)
-    matrix = one_vs_rest(5).matrix
-    watch = WorkerWatch(matrix)
-    for _ in range(40):
-        scores = matrix[rng.integers(5, size=10)].astype(float)
-        scores[:, 0] *= -1
-        assert watch.see(scores, list("abcde")) == ()
+    matrix = MATRIX if code == "weak" else one_vs_one(6).matrix
+    error = 0.3 if code == "weak" else 0.1
+    watch, found = WorkerWatch(matrix), ()
+    for _ in range(60):
+        truth = matrix[rng.integers(len(matrix), size=10)].astype(float)
+        # Columns that were not trained on a class say anything about it.
+        truth[truth == 0] = rng.choice([-1.0, 1.0], size=int((truth == 0).sum()))
+        scores = truth * np.where(rng.random(truth.shape) < error, -1, 1)
+        if lies:
+            scores[:, 3::5] *= -1
+        found = found or watch.see(scores, HOMES)
+    assert found == (("w3",) if lies else ())
+
+
+def test_of_two_workers_nobody_can_say_who_it_is():
+    rng = np.random.default_rng(7)
+    watch = WorkerWatch(one_vs_one(6).matrix)
+    for _ in range(60):
+        scores = one_vs_one(6).matrix[rng.integers(6, size=10)].astype(float)
+        scores[:, :7] *= -1
+        assert watch.see(scores, ["a"] * 7 + ["b"] * 8) == ()

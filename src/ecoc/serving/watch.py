@@ -32,6 +32,21 @@ _SOUND_ERRORS = 2 / 3
 _FEWEST = 10
 """The fewest answers of a column that say something about who gave them."""
 
+_OPPOSED_ROWS = 640
+"""The most samples by which workers are looked for that answer the opposite."""
+
+_SIGNIFICANT = -5.0
+"""The standard errors below zero that no honest worker gets to by chance."""
+
+_AS_OPPOSED = 0.5
+"""How much of the others' agreement a worker that answers the opposite has, turned round."""
+
+_CLASSES, _CLASS_ROWS = 4, 3
+"""The fewest classes, of so many samples or more, by which anybody is said to answer wrongly."""
+
+_MOST_CLASSES = 0.75
+"""The share of these classes for which a worker has to say the opposite."""
+
 _Answer: TypeAlias = "tuple[Floats, Sequence[str | None]]"
 """The scores of a sample, and who gave those of each column."""
 
@@ -67,7 +82,9 @@ class WorkerWatch:
     for :class:`ecoc.multiclass.decoders.SelfHealing`. Of a sample that comes again the latest
     answer counts alone: all columns of a worker may be wrong about one, and no lie is in that. A
     worker is reported when the decoder distrusts most of its columns; a single weak column is
-    the fault of the model.
+    the fault of the model. And where columns are too weak, or have too many zeros, for the decoder
+    to say anything, a worker is reported whose columns say, taken together, the opposite of what
+    the other workers decide, for nearly every class, as clearly as these agree with each other.
 
     Parameters
     ----------
@@ -95,6 +112,10 @@ class WorkerWatch:
     def window(self) -> int:
         """How many samples are looked at."""
         return max(_ROWS, _ROWS_PER_CLASS * len(self.matrix))
+
+    @property
+    def _fewest_classes(self) -> int:
+        return min(_CLASSES, len(self.matrix))
 
     def see(
         self,
@@ -153,7 +174,14 @@ class WorkerWatch:
         with self._lock:
             every = list(self._answers.values())
         # Whoever has begun to lie shows in the latest samples, a little wrong in many.
-        return self._diagnosis(every[-self.window :]) or self._diagnosis(every)
+        spans = list(dict.fromkeys((min(self.window, len(every)), len(every))))
+        for n_rows in spans:
+            if found := self._diagnosis(every[-n_rows:]):
+                return found
+        for n_rows in dict.fromkeys(min(n_rows, _OPPOSED_ROWS) for n_rows in spans):
+            if len(every) >= self.window and (found := self._opposed(every[-n_rows:])):
+                return found
+        return ()
 
     def forget(self) -> None:
         """Begin anew, after columns have changed their places."""
@@ -175,6 +203,9 @@ class WorkerWatch:
         if not suspects:
             return ()
         rows = decoder(scores, self.matrix).argmax(axis=1)
+        # Of inputs like no others, all of one class, a few honest columns may all be wrong.
+        if _n_classes(rows) < self._fewest_classes:
+            return ()
         wrong = _wrong(scores, self.matrix, rows)
         present = ~erasures(scores)
         counts: dict[str, dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0]))
@@ -198,6 +229,132 @@ class WorkerWatch:
                 liars.append(worker)
                 self._blamed.update(bad)
         return tuple(liars)
+
+    def _opposed(self, answers: Sequence[_Answer]) -> tuple[str, ...]:
+        """The worker that answers the opposite, by what the others decide without it."""
+        votes = _Votes(np.stack([row for row, _ in answers]), self.matrix)
+        held = _held([workers for _, workers in answers], self._blamed)
+        if len(held) < 3:  # of two nobody can say who it is
+            return ()
+        found = {worker: votes.agreement(mine) for worker, mine in held.items()}
+        worker, worst = min(found.items(), key=lambda item: item[1].mean)
+        if not worst.is_opposed(self._fewest_classes):
+            return ()
+        without = held.pop(worker)
+        usual = float(np.median([votes.agreement(mine, without).mean for mine in held.values()]))
+        if usual <= 0 or -worst.mean < _AS_OPPOSED * usual:
+            return ()
+        self._blamed.update(without.columns.tolist())
+        return (worker,)
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """Some columns, and for which samples it was one worker that answered for them."""
+
+    columns: npt.NDArray[np.intp]
+    answered: npt.NDArray[np.bool_]
+
+
+def _held(sources: Sequence[Sequence[str | None]], left_out: set[int]) -> dict[str, _Held]:
+    """What each worker answered for, but for some columns."""
+    # Batches that the same workers answered have the same tuple.
+    kinds: dict[tuple[str | None, ...], list[int]] = defaultdict(list)
+    for row, workers in enumerate(sources):
+        kinds[tuple(workers)].append(row)
+    columns: dict[str, set[int]] = defaultdict(set)
+    for workers in kinds:
+        for column, worker in enumerate(workers):
+            if worker is not None and column not in left_out:
+                columns[worker].add(column)
+    held = {}
+    for worker, some in sorted(columns.items()):
+        answered = np.zeros((len(sources), len(some)), dtype=bool)
+        for workers, rows in kinds.items():
+            answered[rows] = [workers[column] == worker for column in sorted(some)]
+        held[worker] = _Held(np.array(sorted(some)), answered)
+    return held
+
+
+@dataclass(frozen=True)
+class _Agreement:
+    """How far the columns of a worker agree with what the others decide, sample by sample.
+
+    Whatever they say of every sample alike is left out: 0 is no relation, 1 is full agreement.
+    """
+
+    shares: Floats
+    classes: npt.NDArray[np.intp]
+
+    @property
+    def mean(self) -> float:
+        return float(self.shares.mean()) if len(self.shares) else 0.0
+
+    def is_opposed(self, fewest_classes: int) -> bool:
+        """Whether they say the opposite, for nearly all of enough classes, beyond chance."""
+        if len(self.shares) < _FEWEST:
+            return False
+        error = float(self.shares.std()) / len(self.shares) ** 0.5
+        if self.mean >= _SIGNIFICANT * error:
+            return False
+        if _n_classes(self.classes) < fewest_classes:
+            return False
+        counts = np.bincount(self.classes)
+        sums = np.bincount(self.classes, self.shares)[counts >= _CLASS_ROWS]
+        return float((sums < 0).mean()) > _MOST_CLASSES
+
+
+def _n_classes(rows: npt.NDArray[np.intp]) -> int:
+    """How many classes have more than a few samples."""
+    return int((np.bincount(rows) >= _CLASS_ROWS).sum())
+
+
+class _Votes:
+    """What the columns say about samples, and what they decide together."""
+
+    def __init__(self, scores: Floats, matrix: npt.NDArray[np.int8]) -> None:
+        self._present = ~erasures(scores)
+        values = np.nan_to_num(scores)
+        if scores.ndim == 2:
+            sizes = np.nanmedian(np.where(self._present.any(axis=0), np.abs(scores), 1.0), axis=0)
+            votes = np.tanh(values / np.where(sizes > 0, sizes, 1.0))
+            self._planes = [(votes, matrix.astype(np.float64))]
+            self._used = (matrix != 0).astype(np.float64)
+        else:
+            answers = symbol_answers(values).argmax(axis=2)
+            self._planes = [
+                (self._present * (answers == symbol), (matrix == symbol).astype(np.float64))
+                for symbol in range(scores.shape[2])
+            ]
+            self._used = np.ones(matrix.shape)
+        every = np.arange(matrix.shape[1])
+        self._sums = self._class_sums(_Held(every, self._present))
+
+    def _class_sums(self, some: _Held) -> tuple[Floats, Floats]:
+        """What some of the answers say for each class, and how many of them say anything."""
+        columns, answered = some.columns, some.answered & self._present[:, some.columns]
+        total = np.zeros((len(answered), len(self._used)))
+        for votes, code in self._planes:
+            total += (votes[:, columns] * answered) @ code[:, columns].T
+        return total, answered @ self._used[:, columns].T
+
+    def agreement(self, mine: _Held, without: _Held | None = None) -> _Agreement:
+        """How far some answers agree with what the others decide, and perhaps without some more."""
+        totals, counts = self._sums
+        for some in (mine, *([] if without is None else [without])):
+            total, count = self._class_sums(some)
+            totals, counts = totals - total, counts - count
+        rows = (totals / np.maximum(counts, 1)).argmax(axis=1)
+        columns, answered = mine.columns, mine.answered & self._present[:, mine.columns]
+        n_answers = np.maximum(answered.sum(axis=0), 1)
+        most = (answered * self._used[np.ix_(rows, columns)]).sum(axis=1)
+        said = np.zeros(len(rows))
+        for votes, code in self._planes:
+            values = votes[:, columns] * answered
+            centred = (values - values.sum(axis=0) / n_answers) * answered
+            said += (centred * code[np.ix_(rows, columns)]).sum(axis=1)
+        known = most > 0
+        return _Agreement(said[known] / most[known], rows[known])
 
 
 def _wrong(
