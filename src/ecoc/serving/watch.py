@@ -32,8 +32,8 @@ _SOUND_ERRORS = 2 / 3
 _FEWEST = 10
 """The fewest answers of a column that say something about who gave them."""
 
-_OPPOSED_ROWS = 640
-"""The most samples by which workers are looked for that answer the opposite."""
+_OPPOSED_ROWS, _OPPOSED_LOOKS = 640, 2
+"""Workers that answer the opposite are looked for by so many samples, every second time."""
 
 _SIGNIFICANT = -5.0
 """The standard errors below zero that no honest worker gets to by chance."""
@@ -105,6 +105,7 @@ class WorkerWatch:
     matrix: npt.NDArray[np.int8]
     _answers: dict[Hashable, _Answer] = field(default_factory=dict, init=False)
     _fresh: int = field(default=0, init=False)
+    _looks: int = field(default=0, init=False)
     _blamed: set[int] = field(default_factory=set, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
@@ -174,14 +175,11 @@ class WorkerWatch:
         with self._lock:
             every = list(self._answers.values())
         # Whoever has begun to lie shows in the latest samples, a little wrong in many.
-        spans = list(dict.fromkeys((min(self.window, len(every)), len(every))))
-        for n_rows in spans:
-            if found := self._diagnosis(every[-n_rows:]):
-                return found
-        for n_rows in dict.fromkeys(min(n_rows, _OPPOSED_ROWS) for n_rows in spans):
-            if len(every) >= self.window and (found := self._opposed(every[-n_rows:])):
-                return found
-        return ()
+        found = self._diagnosis(every[-self.window :]) or self._diagnosis(every)
+        self._looks += 1
+        if found or len(every) < self.window or self._looks % _OPPOSED_LOOKS:
+            return found
+        return self._opposed(every[-_OPPOSED_ROWS:])
 
     def forget(self) -> None:
         """Begin anew, after columns have changed their places."""
@@ -232,20 +230,26 @@ class WorkerWatch:
 
     def _opposed(self, answers: Sequence[_Answer]) -> tuple[str, ...]:
         """The worker that answers the opposite, by what the others decide without it."""
-        votes = _Votes(np.stack([row for row, _ in answers]), self.matrix)
         held = _held([workers for _, workers in answers], self._blamed)
         if len(held) < 3:  # of two nobody can say who it is
             return ()
-        found = {worker: votes.agreement(mine) for worker, mine in held.items()}
-        worker, worst = min(found.items(), key=lambda item: item[1].mean)
-        if not worst.is_opposed(self._fewest_classes):
-            return ()
-        without = held.pop(worker)
-        usual = float(np.median([votes.agreement(mine, without).mean for mine in held.values()]))
-        if usual <= 0 or -worst.mean < _AS_OPPOSED * usual:
-            return ()
-        self._blamed.update(without.columns.tolist())
-        return (worker,)
+        votes = _Votes(np.stack([row for row, _ in answers]), self.matrix)
+        agreements = {worker: votes.agreement(mine) for worker, mine in held.items()}
+        for n_rows in (self.window // 2, self.window, len(answers)):
+            latest = {worker: found.latest(n_rows) for worker, found in agreements.items()}
+            worker = min(latest, key=lambda name: latest[name].mean)
+            if not latest[worker].is_opposed(self._fewest_classes):
+                continue
+            others = [
+                votes.agreement(mine, held[worker]).latest(n_rows).mean
+                for name, mine in held.items()
+                if name != worker
+            ]
+            usual = float(np.median(others))
+            if usual > 0 and -latest[worker].mean >= _AS_OPPOSED * usual:
+                self._blamed.update(held[worker].columns.tolist())
+                return (worker,)
+        return ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,15 +280,22 @@ def _held(sources: Sequence[Sequence[str | None]], left_out: set[int]) -> dict[s
     return held
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Agreement:
     """How far the columns of a worker agree with what the others decide, sample by sample.
 
-    Whatever they say of every sample alike is left out: 0 is no relation, 1 is full agreement.
+    Whatever they say of every sample alike is left out: 0 is no relation, 1 is full agreement, and
+    NaN stands where they say nothing.
     """
 
     shares: Floats
     classes: npt.NDArray[np.intp]
+
+    def latest(self, n_rows: int) -> _Agreement:
+        """The same of the latest samples, those about which they say something."""
+        shares, classes = self.shares[-n_rows:], self.classes[-n_rows:]
+        known = ~np.isnan(shares)
+        return _Agreement(shares[known], classes[known])
 
     @property
     def mean(self) -> float:
@@ -292,12 +303,10 @@ class _Agreement:
 
     def is_opposed(self, fewest_classes: int) -> bool:
         """Whether they say the opposite, for nearly all of enough classes, beyond chance."""
-        if len(self.shares) < _FEWEST:
+        if _n_classes(self.classes) < fewest_classes:
             return False
         error = float(self.shares.std()) / len(self.shares) ** 0.5
         if self.mean >= _SIGNIFICANT * error:
-            return False
-        if _n_classes(self.classes) < fewest_classes:
             return False
         counts = np.bincount(self.classes)
         sums = np.bincount(self.classes, self.shares)[counts >= _CLASS_ROWS]
@@ -353,8 +362,7 @@ class _Votes:
             values = votes[:, columns] * answered
             centred = (values - values.sum(axis=0) / n_answers) * answered
             said += (centred * code[np.ix_(rows, columns)]).sum(axis=1)
-        known = most > 0
-        return _Agreement(said[known] / most[known], rows[known])
+        return _Agreement(np.where(most > 0, said / np.maximum(most, 1), np.nan), rows)
 
 
 def _wrong(
