@@ -458,6 +458,27 @@ def test_a_worker_that_flips_its_answers_is_reported_and_relieved(model, data, a
     assert np.array_equal(server.predict(X).labels, model.predict(X))
 
 
+def test_at_most_half_of_the_workers_are_distrusted(model, data, logged):
+    X, _ = data
+    server = VirtualServer(model)
+    accused = iter(["w0", "w1", "w2", "w3"])
+    server._watch.diagnose = lambda: (name,) if (name := next(accused, None)) else ()
+    for _ in range(6):
+        server.predict(X)
+        server.crew.pass_time(1.0)
+    assert server.status().distrusted == ("w0", "w1")
+    assert "perhaps the model was not made for these samples" in " ".join(logged)
+    assert np.array_equal(server.predict(X).labels, model.predict(X))
+    # Who has left does not count any more.
+    server.crew.kill("w0")
+    server.crew.join("w5")
+    server.crew.join("w6")
+    server.crew.pass_time(1.0)
+    server._watch.diagnose = lambda: ("w2",)
+    server.predict(X)
+    assert server.status().distrusted == ("w0", "w1", "w2")
+
+
 def test_one_large_batch_is_rid_of_a_liar_before_it_is_decoded(model, data):
     X, _ = data
     server = VirtualServer(model)

@@ -196,6 +196,7 @@ class ColumnServer:
         self._late: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
         self._distrusted: list[str] = []
+        self._present: set[str] = set()  # workers that there were when columns were placed
         self._unheard: set[str] = set()  # workers whose connection has ended
         self._active: set[_Gathering] = set()
         self._watch = WorkerWatch(self._matrix)
@@ -521,26 +522,41 @@ class ColumnServer:
 
     def _look_for_liars(self) -> list[str]:
         """Find out which workers answer wrongly, by the latest batches, and move their columns."""
-        liars = list(self._watch.diagnose())
-        if liars:
-            self._watch.forget()
-            self._distrust(liars)
-        return liars
+        liars = self._watch.diagnose()
+        if not liars:
+            return []
+        self._watch.forget()
+        return self._distrust(liars)
 
-    def _distrust(self, workers: Sequence[str]) -> None:
+    def _distrust(self, workers: Sequence[str]) -> list[str]:
+        """Ask workers no more; returns those of whom that can be said, at most half of all."""
+        believed = []
         for worker in workers:
             with self._lock:
                 if worker in self._distrusted:
                     continue
-                columns = sorted(self._held.pop(worker, ()))
-                self._distrusted.append(worker)
+                bad = self._present.intersection(self._distrusted)
+                too_many = 2 * (len(bad) + 1) > len(self._present)
+                columns = sorted(self._held.get(worker, ()))
+                if not too_many:
+                    self._held.pop(worker, None)
+                    self._distrusted.append(worker)
+            if too_many:
+                _LOG.warning(
+                    "worker %s contradicts the others, as half of all workers do: perhaps the "
+                    "model was not made for these samples. It is asked on.",
+                    worker,
+                )
+                continue
+            believed.append(worker)
             _LOG.warning(
                 "worker %s answers wrongly, by the columns of the others; its columns are moved "
                 "to other workers: %s",
                 *(worker, listing(columns)),
             )
-        if workers:
+        if believed:
             self._workers.later(self._settle)
+        return believed
 
     def _look_after(self, worker: str) -> None:
         """Give its columns anew to a worker that was lost, or to others if it is not there."""
@@ -556,6 +572,7 @@ class ColumnServer:
         while not self._closed:
             names = self._workers.names()
             with self._lock:
+                self._present = set(names)
                 gone = set(self._held) - (set(names) - {left})
                 for worker in gone:
                     del self._held[worker]
