@@ -26,8 +26,8 @@ server that waits. Here batches come at a pace, whatever became of those before:
 long as one caller alone waits for one, so that both cores have about as much to do as to rest. What
 waiting costs depends on how large the columns are that have to be placed anew, so there are two
 kinds: the SVMs, and forests of ten extra trees that were grown on 100,000 rows (of
-make_classification; the usual hundred trees would be ten times as large). The SVMs are also asked by
-four callers without a pace, as above.
+make_classification; the usual hundred trees would be ten times as large). The SVMs are also asked
+by four callers without a pace, as above.
 
 Machines that are shared with others slow down for some tens of milliseconds now and then, and these
 are the slowest batches of a stream then, whatever the server does. So a process of its own measures
