@@ -32,8 +32,8 @@ _SOUND_ERRORS = 2 / 3
 _FEWEST = 10
 """The fewest answers of a column that say something about who gave them."""
 
-_OPPOSED_ROWS, _OPPOSED_LOOKS = 640, 2
-"""Workers that answer the opposite are looked for by so many samples, every second time."""
+_OPPOSED_ROWS = 400
+"""The most samples by which workers are looked for that answer the opposite."""
 
 _SIGNIFICANT = -5.0
 """The standard errors below zero that no honest worker gets to by chance."""
@@ -174,10 +174,13 @@ class WorkerWatch:
         """The workers that are found to answer wrongly, by what is remembered."""
         with self._lock:
             every = list(self._answers.values())
-        # Whoever has begun to lie shows in the latest samples, a little wrong in many.
-        found = self._diagnosis(every[-self.window :]) or self._diagnosis(every)
+        # Whoever has begun to lie shows in the latest samples, a little wrong in many. In turns,
+        # since this takes as long as some batches.
         self._looks += 1
-        if found or len(every) < self.window or self._looks % _OPPOSED_LOOKS:
+        if self._looks % 2:
+            return self._diagnosis(every[-self.window :])
+        found = self._diagnosis(every)
+        if found or len(every) < min(self.window, _OPPOSED_ROWS):
             return found
         return self._opposed(every[-_OPPOSED_ROWS:])
 
