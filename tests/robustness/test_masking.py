@@ -66,3 +66,14 @@ def test_a_network_that_is_constant_in_places_hides_nothing(hides):
     assert share < 0.8
     seen = examine(model, points, labels, epsilon=0.05)
     assert bool(seen.distrust) == hides
+
+
+def test_a_model_whose_answers_are_no_numbers_is_not_random():
+    class Lost(torch.nn.Module):
+        def forward(self, inputs):
+            return inputs[:, :3] / 0 * 0
+
+    points = torch.rand(8, 6)
+    model = attacked_model(Lost(), points.numpy())
+    seen = examine(model, points, torch.zeros(8, dtype=torch.long), epsilon=0.05)
+    assert not any("random" in note for note in seen.notes)

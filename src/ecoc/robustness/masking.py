@@ -270,8 +270,8 @@ def _is_random(model: AttackedModel, samples: Tensor) -> bool:
 
 
 def _same(first: Tensor, second: Tensor) -> bool:
-    """Whether answers differ by rounding alone."""
-    return bool((first - second).abs().max() <= _SAME * first.abs().max())
+    """Whether answers differ by rounding alone, or are no numbers."""
+    return not bool((first - second).abs().max() > _SAME * first.abs().max())
 
 
 def _averaged(model: AttackedModel) -> AttackedModel:
