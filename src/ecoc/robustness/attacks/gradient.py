@@ -152,7 +152,7 @@ class AnnealedPGD(Attack):
     steps : int, default=25
         The number of steps of a run.
     restarts : int, default=1
-        The number of runs on samples that still stand; those after the first start at random points.
+        The number of runs on samples that still stand; all but the first start at random points.
     loss : {"cross-entropy", "margin", "dlr"}, default="margin"
         What is raised, see :data:`ecoc.robustness.attacks.ATTACK_LOSSES`.
     random_start : bool, default=True
