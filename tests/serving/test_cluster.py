@@ -102,52 +102,24 @@ def test_a_worker_that_has_left_is_given_nothing(model):
         workers.close()
 
 
-def test_questions_to_a_busy_worker_travel_as_one(cluster, model, monkeypatch):
+def test_a_question_goes_to_its_worker_and_to_nobody_after_the_end(model):
     X, _ = blobs()
-    begun, go, seen, scores = threading.Event(), threading.Event(), [], ColumnHost.scores
-
-    def slowly(self, X, columns):
-        seen.append(len(X))
-        begun.set()
-        assert go.wait(60)
-        return scores(self, X, columns)
-
-    monkeypatch.setattr(ColumnHost, "scores", slowly)
-    monkeypatch.setattr("ecoc.serving.cluster._ROWS_AT_ONCE", 100)
-    workers = DaskWorkers(cluster, model, lambda name: None, n_workers=0)
-    name = workers.names()[0]
-    workers.hold(name, {column: model.estimators_[column] for column in (0, 1)}).result(60)
-    unknown = X[:2] * np.nan  # naive Bayes takes none
-
-    def ask(rows, columns=(0, 1), seconds=math.inf):
-        return workers.ask(name, rows, columns, seconds)
-
-    first = ask(X[:5])
-    assert begun.wait(60)
-    others = [ask(X[5:8]), ask(X[8:9]), ask(X[9:12], [1]), ask(X[:1], seconds=-1), ask(X[12:])]
-    go.set()
-    expected = model.column_scores(X)
-    assert np.array_equal(first.result(60), expected[:5, :2])
-    assert np.array_equal(others[0].result(60), expected[5:8, :2])
-    assert np.array_equal(others[1].result(60), expected[8:9, :2])
-    assert np.array_equal(others[2].result(60), expected[9:12, [1]])
-    assert others[3].result(60) is None  # it came too late
-    assert np.array_equal(others[4].result(60), expected[12:, :2])
-    # What asks for other columns, and what is large, travels alone.
-    assert seen == [5, 4, 3, len(X[12:])]
-
-    begun.clear(), go.clear(), seen.clear()
-    first, sound, broken = ask(X[:5]), ask(X[5:8]), ask(unknown)
-    assert begun.wait(60)
-    other = ask(X[8:9])
-    go.set()
-    # Nobody answers for the samples of others.
-    assert np.array_equal(sound.result(60), expected[5:8, :2])
-    assert np.array_equal(other.result(60), expected[8:9, :2])
-    with pytest.raises(InvalidInputError, match="NaN"):
-        broken.result(60)
-    assert first.done()
-    workers.close()
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+    ) as cluster:
+        workers = DaskWorkers(cluster, model, lambda name: None, n_workers=0)
+        (name,) = workers.names()
+        workers.hold(name, {column: model.estimators_[column] for column in (0, 1)}).result(60)
+        scores = workers.ask(name, X, [1], math.inf).result(60)
+        assert np.array_equal(scores, model.column_scores(X)[:, [1]])
+        assert workers.ask(name, X, [1], -1.0).result(60) is None
+        with pytest.raises(InvalidInputError, match="NaN"):  # naive Bayes takes none
+            workers.ask(name, X * np.nan, [1], math.inf).result(60)
+        with pytest.raises(CancelledError):
+            workers.ask("another", X, [1], math.inf).result(60)
+        workers.close()
+        with pytest.raises(CancelledError):
+            workers.ask(name, X, [1], math.inf).result(60)
 
 
 def test_a_worker_leaves_what_has_waited_too_long(model):

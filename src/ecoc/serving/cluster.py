@@ -10,16 +10,13 @@ import re
 import signal
 import threading
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from copy import copy
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
-
-import numpy as np
 
 from ecoc._checks import require
 from ecoc._typing import Floats
@@ -37,13 +34,6 @@ _RENEWAL_SECONDS = 10.0
 
 _REVIVAL_SECONDS = 20.0
 """When to look after lost processes of this machine: Dask gives them up after 15 s."""
-
-
-_UNDER_WAY = 1
-"""How many messages a worker is sent before it has answered."""
-
-_ROWS_AT_ONCE = 256
-"""The most rows of several questions that travel as one."""
 
 
 class ColumnHost:
@@ -188,9 +178,6 @@ class DaskWorkers:
         self._actors: dict[str, tuple[Any, Any]] = {}
         self._gone: set[str] = set()  # workers that have left, and have not come back
         self._calls: dict[str, set[Future[Any]]] = defaultdict(set)
-        self._waiting: dict[str, list[_Question]] = defaultdict(list)
-        self._under_way: Counter[str] = Counter()
-        self._is_sending = False
         self._aside = ThreadPoolExecutor(1, thread_name_prefix="ecoc-serving")
         self._beside = ThreadPoolExecutor(1, thread_name_prefix="ecoc-watching")
         self._cluster, self._closed = None, False
@@ -242,7 +229,6 @@ class DaskWorkers:
             calls = [call for each in self._calls.values() for call in each]
         for call in calls:
             call.cancel()
-        self._leave_all()
         client = self._connect(timeout=_RENEWAL_SECONDS)
         self._client, before = client, self._client
         self._scheduler_comm = client.scheduler_comm
@@ -278,26 +264,10 @@ class DaskWorkers:
         """The scores of columns that a worker holds; cancelled if it leaves.
 
         None comes instead from a worker that had no time for it within so many seconds.
-
-        Questions that come while a worker is busy wait here, and then travel as one: under load
-        most of the time would else go into messages.
         """
-        question = _Question(X, tuple(columns), self.clock() + seconds)
-        with self._lock:
-            is_there = worker in self._actors
-            if is_there:
-                self._waiting[worker].append(question)
-            is_first = is_there and not self._is_sending
-            self._is_sending |= is_there
-        if not is_there:
-            question.leave()
-        elif is_first:
-            try:
-                # From the thread of the client, which is woken once for all workers.
-                self._client.loop.asyncio_loop.call_soon_threadsafe(self._send_all)
-            except RuntimeError:  # closed meanwhile
-                self._leave_all()
-        return question.answer
+        # Packed here: Dask would make a message of its own of each argument.
+        message = self._distributed.protocol.pickle.dumps((X, tuple(columns), seconds))
+        return self._call(worker, "answer_message", message)
 
     def later(self, work: Callable[[], None], seconds: float = 0.0) -> None:
         """Do something in a thread of its own, after a while, one thing after the other."""
@@ -335,7 +305,6 @@ class DaskWorkers:
             calls = [call for each in self._calls.values() for call in each]
         for call in calls:
             call.cancel()
-        self._leave_all()
         for threads in (self._aside, self._beside):
             threads.shutdown(wait=True, cancel_futures=True)
         if self._client.status == "running":
@@ -344,74 +313,16 @@ class DaskWorkers:
         if self._cluster is not None:
             self._cluster.close()
 
-    def _leave_all(self) -> None:
-        """Let whoever has asked know that nobody answers."""
-        with self._lock:
-            self._is_sending = False
-            waiting = [question for each in self._waiting.values() for question in each]
-            self._waiting.clear()
-        for question in waiting:
-            question.leave()
-
-    def _send_all(self) -> None:
-        """Send all workers what waits for them."""
-        with self._lock:
-            self._is_sending = False
-            workers = [worker for worker, waiting in self._waiting.items() if waiting]
-        for worker in workers:
-            self._send(worker)
-
-    def _send(self, worker: str) -> None:
-        """Send a worker what waits for it, unless it has enough to do."""
-        while True:
-            with self._lock:
-                waiting, now = self._waiting[worker], self.clock()
-                if not waiting or self._under_way[worker] >= _UNDER_WAY:
-                    return
-                late = [question for question in waiting if question.until < now]
-                some = late or _alike(waiting)
-                for question in some:
-                    waiting.remove(question)
-                self._under_way[worker] += not late
-            if late:
-                _hand_out(None, late)
-                continue
-            features = some[0].X if len(some) == 1 else np.vstack([each.X for each in some])
-            left = max(each.until for each in some) - now
-            # Packed here: Dask would make a message of its own of each argument.
-            message = self._distributed.protocol.pickle.dumps((features, some[0].columns, left))
-            call = self._call(worker, "answer_message", message)
-            call.add_done_callback(partial(self._came, worker, some))
-
-    def _came(self, worker: str, questions: Sequence[_Question], call: Future[Any]) -> None:
-        """Hand out what a worker said to questions that travelled as one."""
-        with self._lock:
-            self._under_way[worker] -= 1
-        if call.cancelled():
-            for question in questions:
-                question.leave()
-        elif (error := call.exception()) is None:
-            _hand_out(call.result(), questions)
-        elif len(questions) == 1 or isinstance(error, OSError):
-            for question in questions:
-                question.answer.set_exception(error)
-        else:
-            # Whose samples it was that the columns could not cope with is found one by one.
-            with self._lock:
-                self._waiting[worker][:0] = [replace(each, alone=True) for each in questions]
-        self._send(worker)
-
     def _call(self, worker: str, method: str, *arguments: Any) -> Future[Any]:
         with self._lock:
             if worker not in self._actors:
-                gone: Future[Any] = Future()
-                gone.cancel()
-                gone.set_running_or_notify_cancel()
-                return gone
-            actor, future = self._actors[worker]
-            call = asyncio.run_coroutine_threadsafe(
-                _called(actor, future, method, arguments), self._client.loop.asyncio_loop
-            )
+                return _cancelled()
+            asking = _called(*self._actors[worker], method, arguments)
+            try:
+                call = asyncio.run_coroutine_threadsafe(asking, self._client.loop.asyncio_loop)
+            except RuntimeError:  # the loop of the cluster is closed
+                asking.close()
+                return _cancelled()
             self._calls[worker].add(call)
         call.add_done_callback(lambda done: self._calls.get(worker, set()).discard(done))
         return call
@@ -430,11 +341,8 @@ class DaskWorkers:
                 self._gone.add(worker)
                 self._actors.pop(worker, None)
                 calls = self._calls.pop(worker, set())
-                waiting = self._waiting.pop(worker, [])
             for call in list(calls):
                 call.cancel()
-            for question in waiting:
-                question.leave()
             # It may be back, with nothing in its hands, before anybody has looked.
             self.later(partial(self._changed, worker))
             if self._cluster is not None and not self._closed:
@@ -498,57 +406,12 @@ def _connection(distributed: Any, client: Any) -> Callable[..., Any]:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Question:
-    """What a worker is asked: rows of features, and for which columns."""
-
-    X: Any
-    columns: tuple[int, ...]
-    until: float
-    """When it is too late to begin with it."""
-    answer: Future[Any] = field(default_factory=Future)
-    alone: bool = False
-    """Whether it may not travel with others."""
-
-    def leave(self) -> None:
-        """Let whoever waits know that nobody answers."""
-        self.answer.cancel()
-        self.answer.set_running_or_notify_cancel()
-
-    def goes_with(self, other: _Question) -> bool:
-        """Whether the rows of both can be put to the same columns at once."""
-        return (
-            not (self.alone or other.alone)
-            and self.columns == other.columns
-            and type(self.X) is type(other.X) is np.ndarray
-            and self.X.dtype == other.X.dtype
-            and self.X.shape[1:] == other.X.shape[1:]
-        )
-
-
-def _alike(waiting: Sequence[_Question]) -> list[_Question]:
-    """The first question, and those behind it that may travel with it, up to some rows."""
-    first, *others = waiting
-    some, n_rows = [first], len(first.X) if isinstance(first.X, np.ndarray) else 0
-    for other in others:
-        if first.goes_with(other) and n_rows + len(other.X) <= _ROWS_AT_ONCE:
-            some.append(other)
-            n_rows += len(other.X)
-    return some
-
-
-def _hand_out(scores: Any, questions: Sequence[_Question]) -> None:
-    """Give each question the rows that it asked for."""
-    if scores is None or len(questions) == 1:
-        for question in questions:
-            question.answer.set_result(scores)
-        return
-    sizes = [len(question.X) for question in questions]
-    known = isinstance(scores, np.ndarray) and scores.shape[:1] == (sum(sizes),)
-    # What is no answer to all of them is none to any.
-    parts = np.split(scores if known else np.empty((sum(sizes), 0)), np.cumsum(sizes)[:-1])
-    for question, part in zip(questions, parts, strict=True):
-        question.answer.set_result(part)
+def _cancelled() -> Future[Any]:
+    """A call that nobody answers."""
+    call: Future[Any] = Future()
+    call.cancel()
+    call.set_running_or_notify_cancel()
+    return call
 
 
 async def _called(actor: Any, future: Any, method: str, arguments: Sequence[Any]) -> Any:

@@ -9,7 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -26,6 +26,7 @@ from ecoc.multiclass.decoders.distances import certain_margin
 from ecoc.multiclass.diagnostics.columns import unwrapped
 from ecoc.serving.cluster import DaskWorkers, Workers
 from ecoc.serving.placement import place_columns
+from ecoc.serving.rounds import Rounds, Seat
 from ecoc.serving.times import AnswerTimes
 from ecoc.serving.watch import WorkerWatch, sample_keys
 from ecoc.tables import TableModel
@@ -51,6 +52,12 @@ _QUICK_SECONDS = 0.02
 
 _SILENT_SECONDS = 1.0
 """How long a worker takes columns before others begin to take theirs."""
+
+_READY_SHARE = 3 / 4
+"""The share of the columns that have to be free before the batches of several callers are sent."""
+
+_BOARDING_SHARE = 1 / 4
+"""The share of a deadline after which they are sent in any case."""
 
 _TAKING_SHARE = 1 / 4
 """The share of the workers that take columns at a time, so that the others answer batches."""
@@ -198,6 +205,8 @@ class ColumnServer:
         self._distrusted: list[str] = []
         self._present: set[str] = set()  # workers that there were when columns were placed
         self._unheard: set[str] = set()  # workers whose connection has ended
+        self._silent: set[str] = set()  # workers that let a deadline pass, and said nothing since
+        self._failing: set[str] = set()  # workers that could not cope with a batch of its own
         self._active: set[_Gathering] = set()
         self._watch = WorkerWatch(self._matrix)
         self._times = AnswerTimes()
@@ -205,6 +214,7 @@ class ColumnServer:
         self._refusal: BaseException | None = None
         self._closed = False
         self._workers: Workers = self._connect(client, n_workers)
+        self._rounds = Rounds(self._workers, self._is_ready)
         self._settle()
         if not self._held:
             self.close()
@@ -259,12 +269,65 @@ class ColumnServer:
         check_waiting(deadline, min_margin, patience)
         features = self._features(X)
         began = self._workers.clock()
-        n_rows = n_samples(features)
-        seconds = self._seconds(deadline, n_rows)
-        soft = began + seconds
+        waiting = _Waiting(deadline, min_margin, patience)
+        # Nobody waits for the margins of others.
+        if min_margin is None and type(features) is np.ndarray and features.ndim == 2:
+            return self._predict_together(features, waiting, began)
+        return self._predict_alone(features, waiting, began)
+
+    def _predict_together(self, features: Any, waiting: _Waiting, began: float) -> ServedBatch:
+        """Predict a batch with those that come at the same time."""
+        seconds = self._seconds(waiting.deadline, len(features))
+        limit = seconds * (1 if waiting.deadline == "auto" else _BOARDING_SHARE)
+        seat = self._rounds.board(features, (waiting, features.dtype, features.shape[1]), limit)
+        try:
+            told = self._lead(seat, waiting) if seat.leads else seat.await_answer()
+        finally:
+            self._rounds.leave()
+        if isinstance(told, Exception):
+            raise type(told)(str(told)) from told
+        if told is None:
+            return self._predict_alone(features, waiting, began)
+        return _part(told, seat.rows, self._workers.clock() - began)
+
+    def _predict_alone(self, features: Any, waiting: _Waiting, began: float) -> ServedBatch:
+        gathering = self._gather([features], waiting, began)
+        with self._lock:
+            self._failing.update(gathering.errors)
+        return self._served(gathering, waiting.min_margin, began)
+
+    def _lead(self, seat: Seat, waiting: _Waiting) -> ServedBatch | None:
+        """Ask for all batches of a round; None if each caller has to ask for itself."""
+        told: ServedBatch | Exception | None = None
+        try:
+            gathering = self._gather(seat.batches, waiting, seat.began)
+            # Whose samples it was that a worker could not cope with is found one by one.
+            if seat.is_alone or self._failing.issuperset(gathering.errors):
+                told = served = self._served(gathering, None, seat.began)
+                return served
+        except ColumnError:
+            if seat.is_alone:
+                raise
+        except (TimeLimitError, UnsupportedError) as error:
+            told = error
+            raise
+        finally:
+            seat.answer(told)
+        return None
+
+    def _gather(self, batches: Sequence[Any], waiting: _Waiting, began: float) -> _Gathering:
+        """The answers to some batches, the first of which came at a moment."""
+        deadline, min_margin, patience = waiting.deadline, waiting.min_margin, waiting.patience
+        features = batches[0] if len(batches) == 1 else np.vstack(batches)
+        sizes = [n_samples(batch) for batch in batches]
+        seconds = self._seconds(deadline, sum(sizes))
+        # What is usual is learned from when workers are asked, whatever was waited for before.
+        soft = seconds + (self._workers.clock() if deadline == "auto" else began)
         # What was learned may be of quieter times: then batches are late, not guessed.
         fewest = self._matrix.shape[1] / 2 if deadline == "auto" else 1
-        gathering = _Gathering(n_rows, self._classifier, fewest=fewest, waits=deadline is None)
+        gathering = _Gathering(
+            sizes, self._classifier, self._silent, fewest=fewest, waits=deadline is None
+        )
         with self._lock:
             self._active.add(gathering)
         try:
@@ -282,7 +345,7 @@ class ColumnServer:
             self._finish(gathering)
         if gathering.missing.all():
             raise self._nothing(gathering, began)
-        return self._served(gathering, min_margin, began)
+        return gathering
 
     def _seconds(self, deadline: float | Literal["auto"] | None, n_rows: int) -> float:
         """After how many seconds the columns that are late are done without."""
@@ -306,8 +369,11 @@ class ColumnServer:
             with gathering.condition:
                 seen = gathering.version
                 complete, idle = not gathering.missing.any(), not gathering.expected
+                quiet = gathering.is_quiet()
             now = self._workers.clock()
             if complete or now >= hard or self._closed:
+                return
+            if quiet and soft < math.inf and self._enough(gathering, min_margin):
                 return
             if idle or now >= soft:
                 if soft < math.inf and self._enough(gathering, min_margin):
@@ -385,9 +451,25 @@ class ColumnServer:
         below: npt.NDArray[np.bool_] = certain_margin(scores, self._matrix, rows) < min_margin
         return below
 
+    def _is_ready(self) -> bool:
+        """Whether most of the columns have nothing to do, but for those of silent workers."""
+        with self._lock:
+            asked = [gathering.expected for gathering in self._active]
+            busy = {
+                worker: any(expected[worker] for expected in asked)
+                for worker in self._held
+                if worker not in self._silent
+            }
+            n_free = sum(len(self._held[worker]) for worker, is_busy in busy.items() if not is_busy)
+            n_columns = sum(len(self._held[worker]) for worker in busy)
+        return self._closed or n_free >= _READY_SHARE * n_columns
+
     def _served(self, gathering: _Gathering, min_margin: int | None, began: float) -> ServedBatch:
         scores = gathering.answers()
-        rows = self._rows(scores, gathering.missing)
+        # What is decided by a whole batch is not decided by those of others.
+        whole = self._classifier.decoder_.whole_batch
+        parts = np.split(scores, np.cumsum(gathering.sizes)[:-1]) if whole else [scores]
+        rows = np.concatenate([self._rows(part, gathering.missing) for part in parts])
         margins = certain_margin(scores, self._matrix, rows)
         labels = self._classifier.classes_[rows]
         if self._classifier.rejects:
@@ -396,7 +478,10 @@ class ColumnServer:
         below = np.zeros(len(rows), dtype=bool) if min_margin is None else margins < min_margin
         missing = tuple(np.flatnonzero(gathering.missing).tolist())
         with self._lock:
-            self._counts.update(batches=1, rows=len(rows), missing_columns=len(missing))
+            n_batches = len(gathering.sizes)
+            self._counts.update(
+                batches=n_batches, rows=len(rows), missing_columns=n_batches * len(missing)
+            )
         return ServedBatch(
             labels=labels,
             margins=np.maximum(margins, 0),
@@ -478,7 +563,9 @@ class ColumnServer:
             else:
                 outcome = ""
         with self._lock:
+            self._silent.discard(worker)
             if scores is not None:
+                self._failing.discard(worker)
                 self._times.see(len(scores), self._workers.clock() - asked)
             if worker in self._distrusted:
                 scores = None
@@ -494,12 +581,19 @@ class ColumnServer:
             waiting = list(self._active) if not in_time and able else []
         for other in waiting:
             other.wake()  # there is one more to ask
+        self._rounds.look_again()
 
     def _finish(self, gathering: _Gathering) -> None:
         """Wait for nothing more; answers that are still to come are dropped."""
+        owed = gathering.close()
         with self._lock:
             self._active.discard(gathering)
-            self._late.update(gathering.close())
+            self._late.update(owed)
+            silent = set(owed) - self._silent if gathering.missing.any() else set()
+            self._silent |= silent
+            waiting = list(self._active) if silent else []
+        for other in waiting:
+            other.wake()  # nobody waits any longer for who is silent
 
     def _found_liars(self, gathering: _Gathering, X: Any) -> bool:
         """Whether this batch shows that some worker answers wrongly; its answers are dropped."""
@@ -510,7 +604,7 @@ class ColumnServer:
             liars = [worker for worker in self._distrusted if worker in sources]
         if not liars:
             is_due = self._watch.remember(scores, sources, sample_keys(X, self._watch.window))
-            if is_due and self._watch.is_enough(len(scores)):
+            if is_due and self._watch.is_enough(max(gathering.sizes)):
                 liars = self._look_for_liars()
             elif is_due:
                 # Small batches do not wait for what many of them show together.
@@ -578,6 +672,7 @@ class ColumnServer:
                     del self._held[worker]
                     _LOG.warning("worker %s was lost; its columns are placed anew", worker)
                 self._unheard.difference_update({*gone, left})
+                self._silent.difference_update(gone)
                 left, waiting = None, list(self._active)
                 able = [name for name in names if name not in {*self._distrusted, *unable}]
                 target = place_columns(
@@ -695,6 +790,7 @@ class ColumnServer:
             waiting = list(self._active)
         for gathering in waiting:
             gathering.wake()
+        self._rounds.look_again()
         self._workers.close()
 
     def __enter__(self) -> ColumnServer:
@@ -704,20 +800,49 @@ class ColumnServer:
         self.close()
 
 
+def _part(served: ServedBatch, rows: slice, seconds: float) -> ServedBatch:
+    """What was said about some of the rows, to a caller that has waited for so long."""
+    return replace(
+        served,
+        labels=served.labels[rows],
+        margins=served.margins[rows],
+        certain=served.certain[rows],
+        below=served.below[rows],
+        seconds=seconds,
+    )
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """How long a caller waits, and for what."""
+
+    deadline: float | Literal["auto"] | None
+    min_margin: int | None
+    patience: float
+
+
 class _Gathering:
-    """The answers to one batch, as they come."""
+    """The answers to one batch, or to several that travel as one, as they come."""
 
     def __init__(
-        self, n_rows: int, classifier: ECOCClassifier, *, fewest: float, waits: bool
+        self,
+        sizes: Sequence[int],
+        classifier: ECOCClassifier,
+        silent: set[str],
+        *,
+        fewest: float,
+        waits: bool,
     ) -> None:
         n_columns, n_symbols = classifier.codebook_.n_columns, classifier.codebook_.n_symbols
         self._tail = (n_symbols,) if n_symbols > 2 else ()
-        self._scores = np.full((n_rows, n_columns, *self._tail), np.nan)
+        self.sizes = sizes  # the rows of each batch
+        self._scores = np.full((sum(sizes), n_columns, *self._tail), np.nan)
         self.missing = np.ones(n_columns, dtype=bool)
         self.sources: list[str | None] = [None] * n_columns
         self.expected: Counter[str] = Counter()
         self.errors: dict[str, BaseException] = {}
         self.condition = threading.Condition()
+        self._silent = silent
         self.fewest = fewest  # columns without which there is no answer at the deadline
         self.waits = waits  # for columns that nobody holds as well
         self.version = 0
@@ -782,9 +907,14 @@ class _Gathering:
                         self.missing[column] = False
             self.version += 1
             # Whoever waits has nothing to decide before the last answer, or the deadline.
-            if self.waits or not self.expected or not self.missing.any():
+            if self.waits or not self.expected or not self.missing.any() or self.is_quiet():
                 self.condition.notify_all()
         return True
+
+    def is_quiet(self) -> bool:
+        """Whether half of the columns are there, and the others are of workers that are silent."""
+        few = 2 * int(self.missing.sum()) <= len(self.missing)
+        return few and self._silent.issuperset(self.expected)
 
     def forget(self, worker: str) -> None:
         """Do without the answers of a worker."""

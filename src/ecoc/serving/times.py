@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict, deque
+from collections.abc import Iterable
 
 __all__ = ["AnswerTimes"]
 
@@ -16,7 +17,7 @@ _FEWEST = 32
 _UNKNOWN_SECONDS = 0.2
 """When an answer is late as long as nobody knows what is usual."""
 
-_LEAST_SECONDS, _LEAST_RATIO = 0.005, 2.0
+_LEAST_SECONDS, _LEAST_RATIO = 0.005, 1.5
 """What is never late: an answer so soon, or within so many times the median."""
 
 _P99_IN_QUARTILES = 2.3263 / 0.6745
@@ -27,10 +28,10 @@ class AnswerTimes:
     """Learn from the answers of workers when one is late.
 
     That is the p99 of an answer, before which 99 of 100 come, if their times are log-normal, as
-    those of servers nearly are; but never less than twice the median. It is found by the median
-    and the lower quartile: that one worker of three or two answers of five lag behind moves these
-    but little. What large batches take says nothing about small ones, so each size, up to a factor
-    of two, has its own.
+    those of servers nearly are; but never less than one and a half times the median. It is found
+    by the median and the lower quartile: that one worker of three or two answers of five lag
+    behind moves these but little. Each size of batches, up to a factor of two, has its own times;
+    until they are known, those of the next larger size count, or of a smaller one as much longer.
 
     Examples
     --------
@@ -52,11 +53,22 @@ class AnswerTimes:
 
     def late_after(self, n_rows: int) -> float:
         """After how many seconds an answer to a batch of so many rows is late."""
-        known = sorted(self._seconds.get(n_rows.bit_length(), ()))
-        if len(known) < _FEWEST:
+        size = n_rows.bit_length()
+        known = [each for each, seen in self._seconds.items() if len(seen) >= _FEWEST]
+        if larger := [each for each in known if each >= size]:
+            return _late_after(self._seconds[min(larger)])
+        if not known:
             return _UNKNOWN_SECONDS
-        quartile, median = known[len(known) // 4], known[len(known) // 2]
-        spread = median / quartile if quartile > 0 else 1.0
-        # Where half of the answers lag behind, the quartile is not of their kind.
-        p99 = min(median * math.pow(spread, _P99_IN_QUARTILES), known[-1])
-        return max(_LEAST_SECONDS, _LEAST_RATIO * median, p99)
+        # Twice as many rows take up to twice as long.
+        smaller = max(known)
+        late = _late_after(self._seconds[smaller])
+        return max(late, min(math.ldexp(late, size - smaller), _UNKNOWN_SECONDS))
+
+
+def _late_after(seconds: Iterable[float]) -> float:
+    known = sorted(seconds)
+    quartile, median = known[len(known) // 4], known[len(known) // 2]
+    spread = median / quartile if quartile > 0 else 1.0
+    # Where half of the answers lag behind, the quartile is not of their kind.
+    p99 = min(median * math.pow(spread, _P99_IN_QUARTILES), known[-1])
+    return max(_LEAST_SECONDS, _LEAST_RATIO * median, p99)
