@@ -29,6 +29,10 @@ kinds: the SVMs, and forests of ten extra trees that were grown on 100,000 rows 
 make_classification; the usual hundred trees would be ten times as large). The SVMs are also asked
 by four callers without a pace, as above.
 
+Batches of callers that come together travel as one. What that brings is measured with 1 to 64
+callers of the SVMs, against the same server with callers that differ in their patience by a
+nanosecond, whose batches travel apart.
+
 Machines that are shared with others slow down for some tens of milliseconds now and then, and these
 are the slowest batches of a stream then, whatever the server does. So a process of its own measures
 all the time how much CPU time the same small work takes; a stream of the kills during which that
@@ -56,6 +60,7 @@ import sys
 import threading
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -75,15 +80,20 @@ from ecoc.design import design_codebook
 from ecoc.multiclass import ECOCClassifier
 from ecoc.serving import ColumnServer
 from ecoc.serving.cluster import ColumnHost, DaskWorkers
+from ecoc.serving.rounds import Rounds
 
 N_WORKERS, N_CALLERS, BATCH_ROWS = 4, 4, 10
 N_PACED_CALLERS = 16
 PACE, LEAST_LATE, LATE = 2, 3, 10
 """Times the median: between batches that have a pace; the least of a late answer, and the mean."""
 LATE_SHARE = 0.2
+N_SEEDS = 5
+"""How many times other answers are late."""
+CALLERS = (1, 2, 4, 16, 64)
 KILL_AT, LIE_AT = 0.3, 0.1
 FAULTS = ("none", "killed", "stragglers", "wrong")
 BEGIN, END = "<!-- printed by benchmarks/serving.py -->", "<!-- end of what it printed -->"
+TOGETHER = "### Batches that travel as one"
 KILLS, SIMULATION = "### A worker is killed", "### More workers than two cores"
 """Headings on the page."""
 SIGNALS = {"killed": signal.SIGKILL, "frozen": signal.SIGSTOP}
@@ -166,6 +176,15 @@ class FaultyServer(ColumnServer):
         return self.predict(X, deadline=deadline).labels
 
 
+class ApartServer(FaultyServer):
+    """A server whose callers have each their own patience, so that no batch travels with others."""
+
+    def labels(self, X: np.ndarray, deadline: Literal["auto"] | None) -> np.ndarray:  # noqa: N803
+        """The predicted classes."""
+        patience = 1.0 + 1e-9 * (threading.get_ident() % 2**20)
+        return self.predict(X, deadline=deadline, patience=patience).labels
+
+
 class PlainModel:
     """A model that is not cut into columns, as a host of columns takes it."""
 
@@ -187,8 +206,14 @@ class ReplicatedServer:
         self._workers = FaultyWorkers(client, PlainModel(learner), self._settle, n_workers=0)
         self._workers.faults = faults
         self._names = list(self._workers.names())
+        self._owed: Counter[str] = Counter()
+        self._rounds = Rounds(self._workers, self._is_ready)
         for name in self._names:
             self._workers.hold(name, {0: learner}).result()
+
+    def _is_ready(self) -> bool:
+        # One copy that is free is enough.
+        return any(not self._owed[name] for name in self._names)
 
     def _settle(self, left: str | None = None) -> None:
         present = set(self._workers.names()) - {left}
@@ -198,10 +223,22 @@ class ReplicatedServer:
     def labels(self, X: np.ndarray, deadline: Literal["auto"] | None) -> np.ndarray:  # noqa: N803
         """The predicted classes; there is nothing to decode before the first answer."""
         del deadline
+        seat = self._rounds.board(X, "plain", 1.0)
+        try:
+            if seat.leads:
+                seat.answer(self._first(np.vstack(seat.batches)))
+            return seat.await_answer()[seat.rows]
+        finally:
+            self._rounds.leave()
+
+    def _first(self, X: np.ndarray) -> np.ndarray:  # noqa: N803
         answered = threading.Event()
         answers: list[np.ndarray] = []
 
         def came(future: Future[Any], name: str) -> None:
+            with self._lock:
+                self._owed[name] -= 1
+            self._rounds.look_again()
             if future.cancelled() or future.exception() is not None:
                 with self._lock:
                     self._names = [other for other in self._names if other != name]
@@ -217,6 +254,7 @@ class ReplicatedServer:
             with self._lock:
                 self._turn += 1
                 names = [self._names[(self._turn + i) % len(self._names)] for i in range(count)]
+                self._owed.update(names)
             for name in names:
                 self._workers.ask(name, X, [0], np.inf).add_done_callback(partial(came, name=name))
 
@@ -336,6 +374,8 @@ class Run:
     throughput: float
     lost: int
     reported: int | None = None
+    missing: float = 0.0
+    """Columns that had not answered, in the mean of the batches."""
     slow_times: int = 0
     """How many times the machine itself was slow."""
 
@@ -410,6 +450,7 @@ def stream(
         len(batches) / total,
         len(lost),
         reported[0] if reported else None,
+        server.status().missing_columns / len(batches) if isinstance(server, ColumnServer) else 0.0,
     )
 
 
@@ -444,14 +485,17 @@ class Bench:
         wait: bool = False,
         victim: int = 0,
         copies: int = 0,
+        apart: bool = False,
+        seed: int = 0,
     ) -> Run:
         """One stream with one fault."""
         self.cluster.renew()
-        faults = Faults(rng=np.random.default_rng(0))
+        faults = Faults(rng=np.random.default_rng(seed))
         if copies:
             server: Any = ReplicatedServer(model, self.cluster.client, faults, copies)
         else:
-            server = FaultyServer(model, self.cluster.client, faults)
+            kind = ApartServer if apart else FaultyServer
+            server = kind(model, self.cluster.client, faults)
         pids = self.cluster.pids()
         names = sorted(pids)
         events: dict[int, Callable[[], None]] = {}
@@ -573,6 +617,7 @@ def measure(n_batches: int, repetitions: int, *, smoke: bool, kills_only: bool) 
         if not kills_only:
             plain = SVC(C=10, gamma=0.05).fit(train, y_train)
             streams(bench, models, plain)
+            callers(next(iter(models.values())), bench)
         if not smoke:
             small = models["optimal, 2k columns"]
             large, data = forests(small.codebook_)
@@ -615,12 +660,16 @@ def streams(bench: Bench, models: dict[str, Any], plain: Any) -> None:
     say(f"\nThe {first}, against waiting for all, with four callers that keep both cores busy:")
     sound = runs[first, "none"]
     rows = []
-    for text, fault in (
-        ("20 % late", "stragglers"),
-        ("worker 0 frozen", "frozen"),
-        ("worker 0 killed", "killed"),
-    ):
-        run, other = runs[first, fault], runs[waiting, fault]
+    pairs = [
+        ("worker 0 frozen", runs[first, "frozen"], runs[waiting, "frozen"]),
+        ("20 % late", runs[first, "stragglers"], runs[waiting, "stragglers"]),
+    ]
+    for seed in range(1, N_SEEDS if bench.kills else 1):
+        both = [
+            bench.run(models[first], "stragglers", wait=wait, seed=seed) for wait in (False, True)
+        ]
+        pairs.append(("20 % late, others", *both))
+    for text, run, other in pairs:
         rows.append(
             [
                 *(text, str(run.lost), f"{run.accuracy - sound.accuracy:+.2f} points"),
@@ -638,6 +687,28 @@ def streams(bench: Bench, models: dict[str, Any], plain: Any) -> None:
         liars.append([name, after, f"{difference:+.2f} points"])
     say("\nA worker that flips its answers, from when it begins:")
     table(["served", "reported after", "accuracy"], liars)
+
+
+def callers(model: Any, bench: Bench) -> None:
+    """Batches that travel together, and apart, with more and more callers."""
+    say(f"\n{TOGETHER}")
+    say(
+        "\nThe optimal, 2k columns, without faults; batches of several callers together, and apart:"
+    )
+    header = ["callers", "batches/s", "apart", "p50", "apart", "p99.9", "apart", "missing columns"]
+    table([*header, "apart"], [])
+    for n_callers in CALLERS:
+        some = replace(bench, n_callers=n_callers, pace=0.0)
+        runs = [some.run(model, "none", apart=apart) for apart in (False, True)]
+        print_row(
+            [
+                f"{n_callers}",
+                *(f"{run.throughput:,.0f}" for run in runs),
+                *(f"{run.quantile(0.5):.0f} ms" for run in runs),
+                *(f"{run.quantile(0.999):.0f} ms" for run in runs),
+                *(f"{run.missing:.2f}" for run in runs),
+            ]
+        )
 
 
 def forests(code: Codebook) -> tuple[ECOCClassifier, tuple[np.ndarray, np.ndarray]]:
