@@ -130,7 +130,7 @@ def test_an_automatic_deadline_is_that_of_what_is_usual(model, data, answers):
     assert served.missing_columns == late
     # Batches that are larger may take as much longer.
     server.crew.pass_time(1.0)
-    assert server.predict(X[:40], deadline="auto").seconds == pytest.approx(0.06)
+    assert server.predict(X[:40], deadline="auto").seconds == pytest.approx(0.015 * 1.5**2)
     # What is uncertain without them can be waited for, and nothing else is.
     waited = server.predict(X[:9], deadline="auto", min_margin=15)
     assert waited.missing_columns == ()
@@ -297,6 +297,34 @@ def test_callers_of_a_server_that_is_closed_are_all_told(model, data):
     server.crew.let_go = server.close
     found = served_together(server, [X[:7], X[7:9], X[9:12]])
     assert all("server is closed" in str(error) for error in found)
+
+
+def test_an_answer_that_was_lost_is_asked_for_again(model, data, answers):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.scores = lambda batch, columns: answers(batch)[:, columns]
+    for _ in range(60):
+        server.predict(X[:9])
+    # Three of four are late, this time: they are asked again, and answer as usual.
+    for worker in ("w1", "w2", "w3"):
+        server.crew.seconds[worker] = 50.0
+    server.crew.at(server.crew.clock() + 0.1, server.crew.seconds.clear)
+    served = server.predict(X[:9], deadline=0.2)
+    # Two of four are enough.
+    assert served.seconds == pytest.approx(0.21)
+    assert len(served.missing_columns) == 7
+    assert sorted(worker for worker, _ in server.crew.asked[-3:]) == ["w1", "w2", "w3"]
+
+
+def test_overload_is_not_asked_again_and_again(model, data, answers):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.scores = lambda batch, columns: answers(batch)[:, columns]
+    server.crew.seconds = dict.fromkeys(server.crew.names(), 0.5)
+    for _ in range(50):
+        server.predict(X[:9], deadline=0.2)
+        server.crew.pass_time(1.0)
+    assert len(server.crew.asked) <= 1.05 * 4 * 50
 
 
 def test_a_worker_that_leaves_costs_its_columns_for_the_batches_under_way(model, data):
@@ -735,9 +763,10 @@ def test_workers_that_are_busy_for_long_lose_no_batch(model, data, answers):
             crew.seconds[worker] = backlog
             crew.ask(worker, X[:1], [0], np.inf)
             crew.seconds[worker] = 0.01
-        # They leave what has waited for half a second, and what is then asked once more.
+        # They leave what has waited for half a second, and what is then asked once more. One
+        # that was asked twice may have the first answer of all a question later.
         served = server.predict(X[:9], deadline=0.2, patience=0.8)
-        assert served.seconds == pytest.approx(backlog + 0.01)
+        assert backlog < served.seconds < backlog + 0.03
         expected = model.predict(X[:9], missing_columns=served.missing_columns)
         assert np.array_equal(served.labels, expected)
 

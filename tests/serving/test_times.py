@@ -33,7 +33,7 @@ def test_nothing_is_waited_for_longer_than_anything_took():
     # Half of the answers are a thousand times as late as the others.
     assert learned([0.01] * 127 + [10.0] * 129) == pytest.approx(15.0)
     assert learned([0.01] * 60 + [1.0] * 40) == pytest.approx(0.015)
-    assert learned([0.01] * 30 + [0.1] * 69 + [0.3]) == pytest.approx(0.3)
+    assert learned([0.01] * 30 + [0.1] * 73 + [0.3]) == pytest.approx(0.3)
 
 
 def test_what_was_long_ago_is_forgotten():
@@ -61,7 +61,13 @@ def test_each_size_has_its_own_times():
 
 @pytest.mark.parametrize(
     ("known", "late"),
-    [({1000: 1.0}, 1.5), ({10: 0.01}, 0.06), ({1: 0.01}, 0.2), ({10: 1.0}, 1.5), ({}, 0.2)],
+    [
+        ({1000: 1.0}, 1.5),
+        ({10: 0.01}, 0.015 * 1.5**2),
+        ({1: 0.1}, 0.2),
+        ({10: 1.0}, 1.5),
+        ({}, 0.2),
+    ],
     ids=["larger", "smaller", "much smaller", "smaller and slow", "nothing"],
 )
 def test_a_size_that_is_not_known_has_the_times_of_others(known, late):

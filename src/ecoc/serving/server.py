@@ -38,6 +38,9 @@ _LOG = logging.getLogger("ecoc.serving")
 _MOST_LATE = 32
 """A worker that owes so many answers nobody waits for any more is not asked for others."""
 
+_AGAIN_SHARE, _MOST_AGAIN = 1 / 20, 16.0
+"""How many questions may be asked again: of all, and at once."""
+
 _FIRST_SECONDS = 30.0
 """How much longer than deadline and patience the first answer of all is waited for."""
 
@@ -149,7 +152,8 @@ class ColumnServer:
     :class:`ecoc.multiclass.decoders.SelfHealing`, is reported in the log `ecoc.serving` and in
     :meth:`status`, and its columns are moved away from it.
 
-    It is used by several threads at once, and ends with :meth:`close` or as a context.
+    It is used by several threads at once, whose batches travel as one where they come together,
+    and ends with :meth:`close` or as a context.
 
     Parameters
     ----------
@@ -211,6 +215,7 @@ class ColumnServer:
         self._watch = WorkerWatch(self._matrix)
         self._times = AnswerTimes()
         self._apart: dict[bytes, bool] = {}
+        self._spare_questions = 0.0
         self._refusal: BaseException | None = None
         self._closed = False
         self._workers: Workers = self._connect(client, n_workers)
@@ -242,8 +247,9 @@ class ColumnServer:
         deadline : float, "auto" or None, default=0.2
             After how many seconds late columns are done without; None waits for all. With "auto"
             that is when 99 of 100 answers to batches of about this size have come, by the latest
-            of them, as long as half of the columns are among them; 0.2 until 32 were seen. The
-            first answer is waited for half a minute longer.
+            of them, as long as half of the columns are among them; 0.2 until 32 were seen. A
+            worker that was late, and has said nothing since, is waited for only where half of the
+            columns are missing. The first answer is waited for half a minute longer.
         min_margin : int, optional
             The wanted margin. Samples below it are waited for, and are marked if waiting has
             not helped.
@@ -379,6 +385,7 @@ class ColumnServer:
                 if soft < math.inf and self._enough(gathering, min_margin):
                     return
                 gathering.waits = True
+                self._ask_again(gathering)
                 self._ask(gathering, X, hard - now)
                 limit = hard
                 if gathering.errors and not self._is_awaited(gathering):
@@ -514,6 +521,17 @@ class ColumnServer:
 
     # ------------------------------------------------------------ the workers
 
+    def _ask_again(self, gathering: _Gathering) -> None:
+        """Let workers that are late be asked once more, since an answer may be lost on its way.
+
+        At most one question in twenty is asked again, so that overload does not feed on itself.
+        """
+        with self._lock:
+            for worker in gathering.late_workers():
+                if self._spare_questions >= 1:
+                    self._spare_questions -= 1
+                    gathering.retract(worker, range(self._matrix.shape[1]))
+
     def _ask(self, gathering: _Gathering, X: Any, seconds: float) -> None:
         """Send the batch to whoever holds a column that is missing and was not asked for it.
 
@@ -526,7 +544,9 @@ class ColumnServer:
                 # Whoever cannot be heard is not there, or has to be given its columns anew.
                 if self._late[worker] < _MOST_LATE and worker not in self._unheard
             }
-        asked = {worker: some for worker, some in asked.items() if some}
+            asked = {worker: some for worker, some in asked.items() if some}
+            spare = self._spare_questions + _AGAIN_SHARE * len(asked)
+            self._spare_questions = min(spare, _MOST_AGAIN)
         for worker, some in asked.items():
             gathering.expect(worker, some)
         for worker, some in asked.items():
@@ -585,9 +605,10 @@ class ColumnServer:
 
     def _finish(self, gathering: _Gathering) -> None:
         """Wait for nothing more; answers that are still to come are dropped."""
-        owed = gathering.close()
         with self._lock:
             self._active.discard(gathering)
+            # What comes from now on is subtracted, so not before it is added.
+            owed = gathering.close()
             self._late.update(owed)
             silent = set(owed) - self._silent if gathering.missing.any() else set()
             self._silent |= silent
@@ -847,6 +868,7 @@ class _Gathering:
         self.waits = waits  # for columns that nobody holds as well
         self.version = 0
         self._tried: dict[str, set[int]] = {}
+        self._is_asked_again = False
         self._closed = False
 
     def answers(self) -> Floats:
@@ -864,6 +886,13 @@ class _Gathering:
         with self.condition:
             self.expected[worker] += 1
             self._tried.setdefault(worker, set()).update(columns)
+
+    def late_workers(self) -> list[str]:
+        """The workers that are late, when this is asked for the first time."""
+        with self.condition:
+            late = [] if self._is_asked_again else sorted(self.expected)
+            self._is_asked_again |= bool(late)
+            return late
 
     def retract(self, worker: str, columns: Iterable[int]) -> None:
         """Have not asked a worker for columns, since it will not answer."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 
 __all__ = ["AnswerTimes"]
@@ -14,11 +14,17 @@ _MEMORY = 256
 _FEWEST = 32
 """The answers that have to be seen before they say what is usual."""
 
+_STEP = 8
+"""After how many more of them that is looked at again."""
+
 _UNKNOWN_SECONDS = 0.2
 """When an answer is late as long as nobody knows what is usual."""
 
 _LEAST_SECONDS, _LEAST_RATIO = 0.005, 1.5
 """What is never late: an answer so soon, or within so many times the median."""
+
+_GROWTH = 1.5
+"""How many times as long twice as many rows may take: every message has its own cost."""
 
 _P99_IN_QUARTILES = 2.3263 / 0.6745
 """How many times as far from the median as a quartile the p99 of a normal variable is."""
@@ -46,23 +52,27 @@ class AnswerTimes:
 
     def __init__(self) -> None:
         self._seconds: dict[int, deque[float]] = defaultdict(lambda: deque(maxlen=_MEMORY))
+        self._late: dict[int, float] = {}  # what they say, of sizes that are known
+        self._n_seen: Counter[int] = Counter()
 
     def see(self, n_rows: int, seconds: float) -> None:
         """Remember how long an answer to a batch took."""
-        self._seconds[n_rows.bit_length()].append(seconds)
+        size = n_rows.bit_length()
+        self._seconds[size].append(seconds)
+        self._n_seen[size] += 1
+        if self._n_seen[size] >= _FEWEST and self._n_seen[size] % _STEP == 0:
+            self._late[size] = _late_after(self._seconds[size])
 
     def late_after(self, n_rows: int) -> float:
         """After how many seconds an answer to a batch of so many rows is late."""
         size = n_rows.bit_length()
-        known = [each for each, seen in self._seconds.items() if len(seen) >= _FEWEST]
-        if larger := [each for each in known if each >= size]:
-            return _late_after(self._seconds[min(larger)])
-        if not known:
+        if larger := [each for each in self._late if each >= size]:
+            return self._late[min(larger)]
+        if not self._late:
             return _UNKNOWN_SECONDS
-        # Twice as many rows take up to twice as long.
-        smaller = max(known)
-        late = _late_after(self._seconds[smaller])
-        return max(late, min(math.ldexp(late, size - smaller), _UNKNOWN_SECONDS))
+        smaller = max(self._late)
+        longer = self._late[smaller] * math.pow(_GROWTH, size - smaller)
+        return max(self._late[smaller], min(longer, _UNKNOWN_SECONDS))
 
 
 def _late_after(seconds: Iterable[float]) -> float:
