@@ -615,6 +615,7 @@ class ColumnServer:
             waiting = list(self._active) if silent else []
         for other in waiting:
             other.wake()  # nobody waits any longer for who is silent
+        self._rounds.look_again()
 
     def _found_liars(self, gathering: _Gathering, X: Any) -> bool:
         """Whether this batch shows that some worker answers wrongly; its answers are dropped."""
