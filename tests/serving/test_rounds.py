@@ -106,35 +106,63 @@ def test_workers_that_stay_busy_are_not_waited_for_without_end():
     assert clock.now == 0.25
 
 
+def board_together(rounds, clock):
+    """A round of two, the second of which comes while the first waits for it."""
+    clock.meanwhile = lambda: rounds.board(batch(), "kind", 60.0)
+    seat = rounds.board(batch(), "kind", 60.0)
+    assert len(seat.batches) == 2
+
+
 def test_callers_that_come_back_together_are_waited_for():
-    clock = Clock()
-    rounds = Rounds(clock, lambda: True)
-    for _ in range(2):
-        rounds.board(batch(), "kind", 60.0)
-    for _ in range(2):
+    clock, ready = Clock(), []
+    rounds = Rounds(clock, lambda: bool(ready))
+    rounds.board(batch(), "kind", 60.0)  # under way
+    clock.meanwhile = lambda: (rounds.board(batch(), "kind", 60.0), ready.append(True))
+    assert len(rounds.board(batch(), "kind", 60.0).batches) == 2
+    for _ in range(3):
         rounds.leave()
+    waited = []
     for _ in range(100):
-        clock.meanwhile = lambda: rounds.board(batch(), "kind", 60.0)
-        seat = rounds.board(batch(), "kind", 60.0)
-        assert len(seat.batches) == 2
+        began = clock.now
+        board_together(rounds, clock)
+        waited.append(clock.now - began)
         for _ in range(2):
             rounds.leave()
-    assert clock.now == 0.0  # the second one came before the time was over
+    # Three were inside before; from then on the second comes before the time is over.
+    assert waited[0] > 0
+    assert not any(waited[1:])
 
 
 def test_who_does_not_come_back_is_waited_for_ever_more_seldom():
+    clock, busy = Clock(), []
+    rounds = Rounds(clock, lambda: not busy)
+    n_vain = 0
+    for _ in range(1000):
+        # Two come while a third is under way, and then one alone.
+        rounds.board(batch(), "kind", 60.0)
+        busy.append(True)
+        clock.meanwhile = lambda: (rounds.board(batch(), "kind", 60.0), busy.clear())
+        rounds.board(batch(), "kind", 60.0)
+        for _ in range(3):
+            rounds.leave()
+        before = clock.now
+        rounds.board(batch(), "kind", 60.0)
+        rounds.leave()
+        n_vain += clock.now > before
+        assert clock.now - before < 0.01
+    assert 5 < n_vain < 15
+
+
+def test_callers_that_come_one_after_the_other_do_not_wait():
     clock = Clock()
     rounds = Rounds(clock, lambda: True)
-    for _ in range(1000):
-        # Two at the same time, and then one alone.
+    for _ in range(10):
+        # The second comes before the first has its answer.
         rounds.board(batch(), "kind", 60.0)
         rounds.board(batch(), "kind", 60.0)
         rounds.leave()
         rounds.leave()
-        rounds.board(batch(), "kind", 60.0)
-        rounds.leave()
-    assert 5 < len(clock.waits) < 15
-    assert max(clock.waits) < 0.01
+    assert clock.waits == []
 
 
 def test_a_leader_that_is_interrupted_lets_the_others_go():

@@ -107,7 +107,7 @@ class Rounds:
         self._condition = threading.Condition()
         self._boarding: dict[Hashable, _Round] = {}
         self._n_inside = 0
-        self._usual = 1  # how many callers there were when the last round began
+        self._usual = 1  # how many callers are expected to come together
         self._skips, self._next_skips = 0, _FIRST_SKIPS
 
     def board(self, features: Any, kind: Hashable, seconds: float) -> Seat:
@@ -141,7 +141,8 @@ class Rounds:
             finally:
                 if self._boarding.get(kind) is begun:
                     del self._boarding[kind]
-            self._usual = self._n_inside
+            # Callers that came together may do so again; one after the other they need not.
+            self._usual = 1 if seat.is_alone else self._n_inside
             return seat
 
     def leave(self) -> None:

@@ -38,7 +38,7 @@ _LOG = logging.getLogger("ecoc.serving")
 _MOST_LATE = 32
 """A worker that owes so many answers nobody waits for any more is not asked for others."""
 
-_AGAIN_SHARE, _MOST_AGAIN = 1 / 20, 16.0
+_AGAIN_SHARE, _MOST_AGAIN = 1 / 20, 8.0
 """How many questions may be asked again: of all, and at once."""
 
 _FIRST_SECONDS = 30.0
@@ -334,6 +334,8 @@ class ColumnServer:
         gathering = _Gathering(
             sizes, self._classifier, self._silent, fewest=fewest, waits=deadline is None
         )
+        # Twice as late as late is: what is merely slow need not do it twice.
+        gathering.again_at = soft + seconds
         with self._lock:
             self._active.add(gathering)
         try:
@@ -385,9 +387,10 @@ class ColumnServer:
                 if soft < math.inf and self._enough(gathering, min_margin):
                     return
                 gathering.waits = True
-                self._ask_again(gathering)
+                if now >= gathering.again_at:
+                    self._ask_again(gathering)
                 self._ask(gathering, X, hard - now)
-                limit = hard
+                limit = min(hard, gathering.again_at)
                 if gathering.errors and not self._is_awaited(gathering):
                     # Whoever was asked again said the same; there is nobody else.
                     return
@@ -526,8 +529,9 @@ class ColumnServer:
 
         At most one question in twenty is asked again, so that overload does not feed on itself.
         """
+        gathering.again_at = math.inf
         with self._lock:
-            for worker in gathering.late_workers():
+            for worker in sorted(gathering.expected):
                 if self._spare_questions >= 1:
                     self._spare_questions -= 1
                     gathering.retract(worker, range(self._matrix.shape[1]))
@@ -867,9 +871,9 @@ class _Gathering:
         self._silent = silent
         self.fewest = fewest  # columns without which there is no answer at the deadline
         self.waits = waits  # for columns that nobody holds as well
+        self.again_at = math.inf  # when workers that are late are asked again
         self.version = 0
         self._tried: dict[str, set[int]] = {}
-        self._is_asked_again = False
         self._closed = False
 
     def answers(self) -> Floats:
@@ -887,13 +891,6 @@ class _Gathering:
         with self.condition:
             self.expected[worker] += 1
             self._tried.setdefault(worker, set()).update(columns)
-
-    def late_workers(self) -> list[str]:
-        """The workers that are late, when this is asked for the first time."""
-        with self.condition:
-            late = [] if self._is_asked_again else sorted(self.expected)
-            self._is_asked_again |= bool(late)
-            return late
 
     def retract(self, worker: str, columns: Iterable[int]) -> None:
         """Have not asked a worker for columns, since it will not answer."""
