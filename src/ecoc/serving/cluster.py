@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import gc
 import logging
 import multiprocessing
+import os
 import re
 import signal
 import threading
@@ -16,11 +18,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from copy import copy
 from functools import partial
+from importlib import import_module
 from typing import Any, Protocol
 
 from ecoc._checks import require
 from ecoc._typing import Floats
 from ecoc.errors import InvalidInputError, TimeLimitError
+from ecoc.serving.processes import LocalProcesses
 
 __all__ = ["ColumnHost", "DaskWorkers", "Workers", "dask_setup"]
 
@@ -29,11 +33,14 @@ _LOG = logging.getLogger("ecoc.serving")
 _WORKER_SECONDS = 60.0
 """How long the first worker is waited for."""
 
+_THREAD_SETTINGS = frozenset({"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"})
+"""Where whoever begins a worker says how many threads linear algebra has."""
+
+_MEMORY_SETTINGS = {-1: 256 << 20, -3: 32 << 20}
+"""M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of the GNU C library: what a process keeps."""
+
 _RENEWAL_SECONDS = 10.0
 """How long a scheduler that was lost may take to answer."""
-
-_REVIVAL_SECONDS = 20.0
-"""When to look after lost processes of this machine: Dask gives them up after 15 s."""
 
 
 class ColumnHost:
@@ -128,6 +135,10 @@ class Workers(Protocol):
         None comes instead from a worker that had no time for it within so many seconds.
         """
 
+    @property
+    def comeback_seconds(self) -> float:
+        """Within how many seconds a worker that has left is back; 0 if nobody knows."""
+
     def later(self, work: Callable[[], None], seconds: float = 0.0) -> None:
         """Do something aside, after a while, one thing after the other."""
 
@@ -173,24 +184,18 @@ class DaskWorkers:
     ) -> None:
         distributed = self._distributed = require("distributed", extra="dask")
         self._template = ColumnHost(classifier).classifier
-        self._changed, self._n_workers = changed, n_workers
+        self._changed = changed
         self._lock = threading.Lock()
         self._actors: dict[str, tuple[Any, Any]] = {}
         self._gone: set[str] = set()  # workers that have left, and have not come back
         self._calls: dict[str, set[Future[Any]]] = defaultdict(set)
         self._aside = ThreadPoolExecutor(1, thread_name_prefix="ecoc-serving")
         self._beside = ThreadPoolExecutor(1, thread_name_prefix="ecoc-watching")
-        self._cluster, self._closed = None, False
+        self._closed = False
+        self._processes = None
         if client is None:
-            client = self._cluster = distributed.LocalCluster(
-                n_workers=n_workers,
-                threads_per_worker=1,
-                host="127.0.0.1",
-                # Its pages are for whoever looks for them, on this machine alone.
-                dashboard_address="127.0.0.1:0",
-                preload=[__name__],
-            )
-        self._connect = _connection(distributed, client)
+            self._processes = LocalProcesses(n_workers, _modules(classifier))
+        self._given = client
         try:
             self._client = self._connect()
         except OSError as error:
@@ -220,6 +225,11 @@ class DaskWorkers:
         except OSError as error:
             _LOG.warning("the scheduler does not answer: %s", error)
             return []
+
+    def _connect(self, **options: Any) -> Any:
+        """A client of our own, so that settings and subscriptions are not those of others."""
+        client = self._given if self._processes is None else self._processes.address
+        return _connected(self._distributed, client, **options)
 
     def _renew(self) -> None:
         """Connect again to a scheduler that was lost, and has forgotten what it was told."""
@@ -269,6 +279,11 @@ class DaskWorkers:
         message = self._distributed.protocol.pickle.dumps((X, tuple(columns), seconds))
         return self._call(worker, "answer_message", message)
 
+    @property
+    def comeback_seconds(self) -> float:
+        """Within how many seconds a worker that has left is back; 0 if nobody knows."""
+        return 0.0 if self._processes is None else self._processes.comeback_seconds
+
     def later(self, work: Callable[[], None], seconds: float = 0.0) -> None:
         """Do something in a thread of its own, after a while, one thing after the other."""
         if seconds:
@@ -310,8 +325,8 @@ class DaskWorkers:
         if self._client.status == "running":
             self._client.cancel([future for _, future in actors.values()])
         self._client.close()
-        if self._cluster is not None:
-            self._cluster.close()
+        if self._processes is not None:
+            self._processes.close()
 
     def _call(self, worker: str, method: str, *arguments: Any) -> Future[Any]:
         with self._lock:
@@ -345,23 +360,29 @@ class DaskWorkers:
                 call.cancel()
             # It may be back, with nothing in its hands, before anybody has looked.
             self.later(partial(self._changed, worker))
-            if self._cluster is not None and not self._closed:
-                # A process that is slow to come back is given up for good, unless it is asked for.
-                self.later(partial(self._cluster.scale, self._n_workers), _REVIVAL_SECONDS)
 
 
 def dask_setup(worker: Any) -> None:
     """Make a process ready to hold columns; Dask calls this where it preloads this module.
 
-    What it is made of is loaded by now, before it joins the cluster. It stays as long as the
+    What columns are made of is loaded before it joins the cluster. It stays as long as the
     process, so the garbage collector need not go through it, for 0.1 s, in the middle of a batch.
+
+    Workers that Dask looks after have one thread for linear algebra; so have others. Several of
+    them on a machine would else take its cores from each other. And memory that a batch has used
+    is kept for the next one: to ask the system for it again takes longer than to use it.
 
     A terminal and a service manager send their signals to all processes at once. One that Dask
     looks after is ended by Dask, when what was begun is answered, and does not hear them.
     """
-    del worker
-    gc.collect()
+    import_module("ecoc.multiclass")
+    # Not collected before: that would make copies of what forked processes share.
     gc.freeze()
+    with suppress(AttributeError, OSError):  # another C library, or system
+        for parameter, value in _MEMORY_SETTINGS.items():
+            ctypes.CDLL(None).mallopt(parameter, value)
+    if not _THREAD_SETTINGS.intersection(os.environ):
+        require("threadpoolctl").threadpool_limits(worker.state.nthreads)
     if multiprocessing.parent_process() is not None:
         with suppress(ValueError):  # a worker in a thread
             signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -376,8 +397,14 @@ def _logged(work: Callable[[], object]) -> None:
         _LOG.exception("the columns could not be placed, or not be looked after")
 
 
-def _connection(distributed: Any, client: Any) -> Callable[..., Any]:
-    """How to connect ourselves, so that settings and subscriptions are not those of others."""
+def _modules(classifier: Any) -> list[str]:
+    """The modules that columns need."""
+    learners = {type(learner).__module__ for learner in classifier.estimators_}
+    return sorted({"ecoc.multiclass", *learners} - {"__main__"})
+
+
+def _connected(distributed: Any, client: Any, **options: Any) -> Any:
+    """A client of the cluster of a client, or of an address."""
     security = getattr(client, "security", None)
     if isinstance(client, str):
         address, direct = client, True
@@ -397,12 +424,12 @@ def _connection(distributed: Any, client: Any) -> Callable[..., Any]:
             "client must be a dask.distributed Client, the address of a scheduler, or None for "
             f"workers on this machine, not {type(client).__name__}."
         )
-    return partial(
-        distributed.Client,
+    return distributed.Client(
         address,
         security=security,
         direct_to_workers=direct,
         set_as_default=False,
+        **options,
     )
 
 

@@ -207,7 +207,8 @@ class ColumnServer:
         self._late: Counter[str] = Counter()
         self._counts: Counter[str] = Counter()
         self._distrusted: list[str] = []
-        self._present: set[str] = set()  # workers that there were when columns were placed
+        self._present: set[str] = set()  # workers that there were when that was asked last
+        self._comebacks: list[float] = []  # until when workers that left are awaited
         self._unheard: set[str] = set()  # workers whose connection has ended
         self._silent: set[str] = set()  # workers that let a deadline pass, and said nothing since
         self._failing: set[str] = set()  # workers that could not cope with a batch of its own
@@ -692,7 +693,7 @@ class ColumnServer:
         while not self._closed:
             names = self._workers.names()
             with self._lock:
-                self._present = set(names)
+                self._await_comebacks(set(names) - {left})
                 gone = set(self._held) - (set(names) - {left})
                 for worker in gone:
                     del self._held[worker]
@@ -700,6 +701,7 @@ class ColumnServer:
                 self._unheard.difference_update({*gone, left})
                 self._silent.difference_update(gone)
                 left, waiting = None, list(self._active)
+                hurry = not self._held or any(gathering.waits for gathering in waiting)
                 able = [name for name in names if name not in {*self._distrusted, *unable}]
                 target = place_columns(
                     self._matrix.shape[1], able, replicas=self._replicas, held=self._held
@@ -710,6 +712,8 @@ class ColumnServer:
                     # Should it come back, it knows of no question.
                     gathering.retract(worker, range(self._matrix.shape[1]))
                     gathering.wake()
+            if not hurry and self._comebacks:
+                return  # what they held need not go to others first
             failed = self._place(new)
             if not failed:
                 break
@@ -720,6 +724,16 @@ class ColumnServer:
         self._drop_surplus(target)
         if unable.intersection(names) or not names:
             self._workers.later(self._settle, _RETRY_SECONDS)
+
+    def _await_comebacks(self, present: set[str]) -> None:
+        """See who has joined or left, and await those that will be back in a moment."""
+        now, seconds = self._workers.clock(), self._workers.comeback_seconds
+        n_lost, n_new = len(self._present - present), len(present - self._present)
+        self._present = present
+        if n_lost and seconds:
+            self._comebacks += [now + seconds] * n_lost
+            self._workers.later(self._settle, seconds)
+        self._comebacks = [until for until in self._comebacks[n_new:] if until > now]
 
     def _place(self, new: dict[str, list[int]]) -> set[str]:
         """Give columns to workers; returns the workers that did not take them.
