@@ -47,7 +47,6 @@ tails, with codes of one column for each worker (two for ten workers) whose answ
 from __future__ import annotations
 
 import argparse
-import gc
 import inspect
 import json
 import logging
@@ -80,6 +79,7 @@ from ecoc.design import design_codebook
 from ecoc.multiclass import ECOCClassifier
 from ecoc.serving import ColumnServer
 from ecoc.serving.cluster import ColumnHost, DaskWorkers
+from ecoc.serving.processes import LocalProcesses
 from ecoc.serving.rounds import Rounds
 
 N_WORKERS, N_CALLERS, BATCH_ROWS = 4, 4, 10
@@ -269,22 +269,24 @@ class ReplicatedServer:
 
 
 class Cluster:
-    """A scheduler in this process, and workers that can be killed, if they are processes."""
+    """A scheduler and workers, which are processes of their own if they are to be killed."""
 
     def __init__(self, *, processes: bool) -> None:
         distributed = require("distributed", extra="dask")
         require("dask").config.set({"distributed.scheduler.worker-ttl": "10s"})
         self._processes = processes
         self._workers: list[subprocess.Popen[bytes]] = []
-        self._cluster = distributed.LocalCluster(
-            n_workers=0 if processes else N_WORKERS,
-            threads_per_worker=1,
-            processes=processes,
-            protocol="tcp" if processes else None,
-            host="127.0.0.1" if processes else None,
-            dashboard_address=":0",
-        )
-        self.client = distributed.Client(self._cluster, direct_to_workers=True)
+        self._cluster: Any
+        if processes:
+            # The scheduler alone.
+            self._cluster = LocalProcesses(0, [])
+            self._address = self._cluster.address
+        else:
+            self._cluster = distributed.LocalCluster(
+                n_workers=N_WORKERS, threads_per_worker=1, processes=False, dashboard_address=":0"
+            )
+            self._address = self._cluster.scheduler_address
+        self.client = distributed.Client(self._address, direct_to_workers=True)
         self.renew()
 
     def pids(self) -> dict[str, int]:
@@ -306,11 +308,11 @@ class Cluster:
         while len(self.client.nthreads()) > len(self._workers):
             time.sleep(0.05)  # until the scheduler has noticed
         options = ("--no-nanny", "--nthreads", "1", "--host", "127.0.0.1", "--no-dashboard")
-        address = self._cluster.scheduler_address
         while len(self._workers) < N_WORKERS:
             # Whatever becomes of this process, a worker ends soon after it.
-            command = [sys.executable, "-m", "distributed.cli.dask_worker", address, *options]
-            command += ["--death-timeout", "20", "--preload", "ecoc.serving.cluster"]
+            command = [sys.executable, "-m", "distributed.cli.dask_worker"]
+            command += [self._address, *options, "--death-timeout", "20"]
+            command += ["--preload", "ecoc.serving.cluster"]
             self._workers.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
         self.client.wait_for_workers(N_WORKERS, timeout=120)
 
@@ -609,9 +611,6 @@ def measure(n_batches: int, repetitions: int, *, smoke: bool, kills_only: bool) 
     rng = np.random.default_rng(0)
     batches = list(rng.integers(len(test), size=(n_batches, BATCH_ROWS)))
     cluster = Cluster(processes=not smoke)
-    # As `ecoc serve` does: what there is now stays.
-    gc.collect()
-    gc.freeze()
     try:
         bench = Bench(cluster, batches, (test, y_test), kills=not smoke)
         if not kills_only:

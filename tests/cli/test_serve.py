@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from ecoc.multiclass import ECOCClassifier
 
 pytest.importorskip("uvicorn")
 distributed = pytest.importorskip("distributed")
+psutil = pytest.importorskip("psutil")
 
 ECOC = Path(sys.executable).with_name("ecoc")
 X, Y = blobs(n_classes=3, n_features=2)
@@ -71,14 +71,13 @@ def fetch(port, method, path, body=None):
     return response.status, text
 
 
-def a_worker_of(pid):
-    """The process of a worker that the server has begun."""
-    for path in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):
-            parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == pid and b"spawn_main" in (path / "cmdline").read_bytes():
-                return int(path.name)
-    raise AssertionError(pid)
+def workers_of(pid):
+    """The processes of the workers that the server has begun."""
+    return {
+        process.pid
+        for process in psutil.Process(pid).children(recursive=True)
+        if any("forkserver" in part for part in process.parent().cmdline())
+    }
 
 
 def wait_for(port, line):
@@ -138,21 +137,33 @@ def test_overload_is_refused_and_a_signal_finishes_what_is_begun(model_file, sch
 
 
 def lose_a_worker(server, port):
-    os.kill(a_worker_of(server.pid), signal.SIGKILL)
-    wait_for(port, "ecoc_workers 1")
+    before = workers_of(server.pid)
+    assert len(before) == 2
+    os.kill(min(before), signal.SIGKILL)
+    while len(workers_of(server.pid) - before) < 1:
+        fetch(port, "GET", "/metrics")
+    wait_for(port, "ecoc_workers 2")
     server.send_signal(signal.SIGTERM)
 
 
-def signal_all(name, server, port):
-    """As a terminal does at Ctrl-C, and a service manager that stops a service."""
+def type_ctrl_c(server, port):
+    """As a terminal does."""
     del port
-    os.killpg(server.pid, name)
+    os.killpg(server.pid, signal.SIGINT)
+
+
+def signal_all(server, port):
+    """As a service manager does that stops a service."""
+    del port
+    for process in psutil.Process(server.pid).children(recursive=True):
+        process.terminate()
+    server.terminate()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "stop",
-    [lose_a_worker, partial(signal_all, signal.SIGINT), partial(signal_all, signal.SIGTERM)],
+    [lose_a_worker, type_ctrl_c, signal_all],
     ids=["a worker is replaced", "Ctrl-C", "SIGTERM for all"],
 )
 def test_what_is_begun_is_finished(model_file, stop):

@@ -17,6 +17,7 @@ class VirtualWorkers:
         self._classifier, self._changed = classifier, changed
         self._events, self._order = [], count()
         self._now = 0.0
+        self.comeback_seconds = 0.0
         self._hosts = {name: ColumnHost(classifier) for name in names}
         self._calls = {name: set() for name in names}
         self.seconds = {}  # how long the next answers of a worker take

@@ -2,6 +2,7 @@
 """A server on a real cluster, whose workers are in this process."""
 
 import asyncio
+import gc
 import math
 import os
 import signal
@@ -147,6 +148,27 @@ def test_a_worker_leaves_what_has_waited_too_long(model):
         assert np.array_equal(answer, model.column_scores(X)[:, [0, 3]])
 
 
+def test_a_worker_rehearses_when_it_begins(model):
+    X, _ = blobs()
+    host = ColumnHost(model)
+    host.begin(dict(enumerate(model.estimators_)))
+    assert np.array_equal(host.scores(X, [2, 5]), model.column_scores(X)[:, [2, 5]])
+
+
+def test_a_rehearsal_may_fail(model):
+    X, _ = blobs()
+    host, asked = ColumnHost(model), []
+
+    def picky(X, columns):
+        asked.append((X.shape, columns))
+        raise ValueError("only of Sundays")
+
+    host.scores = picky
+    host.begin(dict(enumerate(model.estimators_[:2])))
+    assert asked == [((1, X.shape[1]), [0, 1])]
+    assert host.classifier.estimators_[1] is model.estimators_[1]
+
+
 def test_a_column_that_moves_answers_what_was_asked_before(model):
     X, _ = blobs()
     host = ColumnHost(model)
@@ -200,6 +222,15 @@ def test_a_deadline_may_be_longer_than_a_lock_waits(cluster, model):
         assert server.predict(X, deadline=1e300).missing_columns == ()
 
 
+def test_the_garbage_collector_passes_a_server_by_as_long_as_there_is_one(cluster, model):
+    assert gc.get_freeze_count() == 0
+    with ColumnServer(model, cluster.scheduler_address):
+        with ColumnServer(model, cluster.scheduler_address):
+            pass
+        assert gc.get_freeze_count() > 0
+    assert gc.get_freeze_count() == 0
+
+
 @pytest.mark.slow
 def test_a_scheduler_that_is_lost_is_found_again(model, monkeypatch):
     monkeypatch.setattr("ecoc.serving.cluster._RENEWAL_SECONDS", 2.0)
@@ -217,10 +248,9 @@ def test_a_scheduler_that_is_lost_is_found_again(model, monkeypatch):
 
 
 @pytest.mark.slow
-def test_processes_that_are_all_killed_come_back(model, monkeypatch):
+def test_processes_that_are_all_killed_come_back(model):
     # Dask gives them up before they are back, and they are asked for again.
     given_up = {"distributed.deploy.lost-worker-timeout": "10 milliseconds"}
-    monkeypatch.setattr("ecoc.serving.cluster._REVIVAL_SECONDS", 1.0)
     X, _ = blobs()
     with dask.config.set(given_up):
         with ColumnServer(model, n_workers=2) as server:

@@ -484,6 +484,46 @@ def test_a_worker_that_is_back_at_once_has_its_columns_again(model, data):
     assert server.status().failed_answers == 0
 
 
+def test_columns_wait_for_a_worker_that_will_be_back_in_a_moment(model, data):
+    X, _ = data
+    server = VirtualServer(model, n_workers=3)
+    columns = server.status().workers["w1"]
+    server.crew.comeback_seconds = 0.25
+    server.crew.given.clear()
+    server.crew.kill("w1")
+    server.crew.pass_time(0.1)
+    assert server.predict(X).missing_columns == columns
+    server.crew.join("w3")
+    server.crew.pass_time(0.1)
+    assert server.status().workers["w3"] == columns
+    assert {worker for worker, _ in server.crew.given} == {"w3"}
+    server.crew.pass_time(1.0)
+    assert server.predict(X).missing_columns == ()
+
+
+def test_columns_do_not_wait_for_a_worker_that_is_not_back(model, data):
+    X, _ = data
+    server = VirtualServer(model)
+    columns = server.status().workers["w1"]
+    server.crew.comeback_seconds = 0.25
+    server.crew.kill("w1")
+    server.crew.pass_time(0.2)
+    assert server.status().homeless_columns == columns
+    server.crew.pass_time(0.2)
+    assert server.status().homeless_columns == ()
+    assert np.array_equal(server.predict(X).labels, model.predict(X))
+
+
+def test_whoever_waits_for_all_columns_does_not_wait_for_a_comeback(model, data):
+    X, _ = data
+    server = VirtualServer(model)
+    server.crew.comeback_seconds = 10.0
+    server.crew.at(0.005, lambda: server.crew.kill("w1"))
+    served = server.predict(X, deadline=None)
+    assert served.missing_columns == ()
+    assert served.seconds < 1
+
+
 def test_a_worker_that_is_back_is_asked_again_by_whoever_waits(model, data):
     X, _ = data
     server = VirtualServer(model, n_workers=1)
@@ -675,6 +715,7 @@ def test_margins_are_true_whatever_happens(model, data, answers, seed):
     n_workers, replicas = int(rng.integers(3, 7)), int(rng.integers(1, 3))
     server = VirtualServer(model, n_workers=n_workers, replicas=replicas)
     crew = server.crew
+    crew.comeback_seconds = float(rng.choice([0.0, 0.25]))
     crew.scores = lambda batch, columns: answers(batch)[:, columns]
     joined = 0
     for _ in range(12):

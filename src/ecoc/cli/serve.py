@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import ipaddress
 import logging
 import math
@@ -167,10 +166,6 @@ def serve(
             max_rows=max_rows,
             max_requests=max_requests,
         )
-        # What there is now stays to the end: the garbage collector need not go through it, for
-        # 0.1 s, in the middle of a request.
-        gc.collect()
-        gc.freeze()
         _run(app, server, listening, host, as_json=as_json)
 
 

@@ -12,6 +12,7 @@ import re
 import signal
 import threading
 import time
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -20,6 +21,8 @@ from copy import copy
 from functools import partial
 from importlib import import_module
 from typing import Any, Protocol
+
+import numpy as np
 
 from ecoc._checks import require
 from ecoc._typing import Floats
@@ -80,6 +83,14 @@ class ColumnHost:
             learners.get(column, learner)
             for column, learner in enumerate(self.classifier.estimators_)
         ]
+
+    def begin(self, learners: Mapping[int, Any]) -> None:
+        """Take the first learners, and rehearse: the first answer of a process takes long."""
+        self.hold(learners)
+        sample = np.zeros((1, getattr(self.classifier, "n_features_in_", 1)))
+        with suppress(Exception), warnings.catch_warnings():  # they may want other samples
+            warnings.simplefilter("ignore")
+            self.scores(sample, list(learners))
 
     def drop(self, columns: Sequence[int]) -> None:
         """Let go of some columns, once what was asked before is answered."""
@@ -191,7 +202,7 @@ class DaskWorkers:
         self._calls: dict[str, set[Future[Any]]] = defaultdict(set)
         self._aside = ThreadPoolExecutor(1, thread_name_prefix="ecoc-serving")
         self._beside = ThreadPoolExecutor(1, thread_name_prefix="ecoc-watching")
-        self._closed = False
+        self._closed = self._freezes = False
         self._processes = None
         if client is None:
             self._processes = LocalProcesses(n_workers, _modules(classifier))
@@ -212,6 +223,12 @@ class DaskWorkers:
                 "dask worker ADDRESS"
             ) from error
         self._client.subscribe_topic("all", self._heard)
+        # What there is now mostly stays as long as the server. The garbage collector would go
+        # through it, for 0.1 s, in the middle of a batch.
+        self._freezes = not gc.get_freeze_count()
+        if self._freezes:
+            gc.collect()
+            gc.freeze()
 
     def names(self) -> Sequence[str]:
         """The addresses of the workers that are there; none without a scheduler."""
@@ -247,7 +264,9 @@ class DaskWorkers:
 
     def hold(self, worker: str, learners: Mapping[int, Any]) -> Future[None]:
         """Give a worker the learners of columns; cancelled if it leaves."""
+        verb = "hold"
         if worker not in self._actors and not self._closed:
+            verb = "begin"
             future = self._client.submit(
                 ColumnHost, self._template, actor=True, workers=[worker], pure=False
             )
@@ -257,7 +276,7 @@ class DaskWorkers:
                 # It may have left since its name was asked for: nobody would say so again.
                 if worker not in self._gone:
                     self._actors[worker] = actor, future
-        return self._call(worker, "hold", dict(learners))
+        return self._call(worker, verb, dict(learners))
 
     def drop(self, worker: str, columns: Sequence[int]) -> None:
         """Let a worker forget columns."""
@@ -327,6 +346,8 @@ class DaskWorkers:
         self._client.close()
         if self._processes is not None:
             self._processes.close()
+        if self._freezes:
+            gc.unfreeze()
 
     def _call(self, worker: str, method: str, *arguments: Any) -> Future[Any]:
         with self._lock:

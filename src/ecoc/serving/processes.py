@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import logging
 import multiprocessing
 import os
-import select
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing import forkserver
@@ -83,6 +84,7 @@ class LocalProcesses:
             "path": [entry or os.getcwd() for entry in sys.path],  # noqa: PTH109
             "n_workers": self._n_workers,
             "modules": self._modules,
+            "forks": _FORKS,
         }
         process = self._process = subprocess.Popen(
             [sys.executable, "-c", _PROGRAM],
@@ -126,7 +128,7 @@ class LocalProcesses:
         process.stdout.close()
 
 
-def run_cluster(n_workers: int, modules: Sequence[str]) -> None:
+def run_cluster(n_workers: int, modules: Sequence[str], *, forks: bool) -> None:
     """Run a scheduler and workers until the standard input ends; prints the address.
 
     Parameters
@@ -135,6 +137,8 @@ def run_cluster(n_workers: int, modules: Sequence[str]) -> None:
         The number of workers.
     modules : sequence of str
         What workers have loaded before they begin.
+    forks : bool
+        Whether they are forked from one process, which has loaded that.
     """
     # It ends when whoever began it lets go, after what was begun is answered.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -145,7 +149,7 @@ def run_cluster(n_workers: int, modules: Sequence[str]) -> None:
     dask, distributed = require("dask"), require("distributed")
     # What the time of workers goes into would be looked at a hundred times a second.
     dask.config.set({"distributed.worker.profile.enabled": False})
-    if _FORKS:
+    if forks:
         dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
         # What Dask would set for each process has to be there for the one that they fork from.
         settings = dask.config.get("distributed.nanny.pre-spawn-environ")
@@ -159,11 +163,14 @@ def run_cluster(n_workers: int, modules: Sequence[str]) -> None:
         # Its pages are for whoever looks for them, on this machine alone.
         dashboard_address="127.0.0.1:0",
         preload=["ecoc.serving.cluster"],
+        silence_logs=logging.ERROR,  # the server says who is lost
     ) as cluster:
         print(cluster.scheduler_address, file=said, flush=True)
         patience = dask.utils.parse_timedelta(
             dask.config.get("distributed.deploy.lost-worker-timeout")
         )
+        ended = threading.Event()
+        threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
         # A process that was slow to come back is given up by Dask, and asked for again.
-        while not select.select([sys.stdin], [], [], patience + _REVIVAL_SECONDS)[0]:
+        while not ended.wait(patience + _REVIVAL_SECONDS):
             cluster.scale(n_workers)

@@ -766,12 +766,12 @@ class ColumnServer:
             done, _ = wait(placing, timeout=_SILENT_SECONDS, return_when=FIRST_COMPLETED)
             if done:
                 latest = self._workers.clock()
-            given_up = [
+            ended = [
                 future
                 for future, (_, _, began) in placing.items()
-                if self._workers.clock() - max(began, latest) > _PLACING_SECONDS
+                if future in done or self._workers.clock() - max(began, latest) > _PLACING_SECONDS
             ]
-            for future in {*done, *given_up}:
+            for future in ended:
                 worker, some, began = placing.pop(future)
                 if (error := _failure(future)) is not None:
                     _LOG.warning("worker %s did not take its columns: %r", worker, error)
