@@ -174,3 +174,5 @@ def run_cluster(n_workers: int, modules: Sequence[str], *, forks: bool) -> None:
         # A process that was slow to come back is given up by Dask, and asked for again.
         while not ended.wait(patience + _REVIVAL_SECONDS):
             cluster.scale(n_workers)
+        # It has lost its clients by now, of which nobody need hear.
+        logging.disable()
