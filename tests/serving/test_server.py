@@ -301,19 +301,19 @@ def test_callers_of_a_server_that_is_closed_are_all_told(model, data):
 
 def test_an_answer_that_was_lost_is_asked_for_again(model, data, answers):
     X, _ = data
-    server = VirtualServer(model)
+    server = VirtualServer(model, n_workers=8)
     server.crew.scores = lambda batch, columns: answers(batch)[:, columns]
     for _ in range(60):
         server.predict(X[:9])
-    # Three of four are late, this time: they are asked again, and answer as usual.
-    for worker in ("w1", "w2", "w3"):
-        server.crew.seconds[worker] = 50.0
+    # All but one are late, this time: they are asked again, and answer as usual.
+    late = [f"w{number}" for number in range(1, 8)]
+    server.crew.seconds.update(dict.fromkeys(late, 50.0))
     server.crew.at(server.crew.clock() + 0.1, server.crew.seconds.clear)
     served = server.predict(X[:9], deadline=0.2)
-    # Two of four are enough.
     assert served.seconds == pytest.approx(0.41)
-    assert len(served.missing_columns) == 7
-    assert sorted(worker for worker, _ in server.crew.asked[-3:]) == ["w1", "w2", "w3"]
+    # Two columns do not tell five classes apart; it takes three, of two workers, or more.
+    assert 0 < len(served.missing_columns) <= 12
+    assert sorted(worker for worker, _ in server.crew.asked[-7:]) == late
 
 
 def test_overload_is_not_asked_again_and_again(model, data, answers):

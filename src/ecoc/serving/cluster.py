@@ -193,7 +193,7 @@ class DaskWorkers:
         *,
         n_workers: int,
     ) -> None:
-        distributed = self._distributed = require("distributed", extra="dask")
+        self._distributed = require("distributed", extra="dask")
         self._template = ColumnHost(classifier).classifier
         self._changed = changed
         self._lock = threading.Lock()

@@ -12,7 +12,7 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from multiprocessing import forkserver
+from typing import Any
 
 from ecoc._checks import require
 from ecoc.errors import TimeLimitError
@@ -29,7 +29,7 @@ _FORKS = sys.platform == "linux"
 """Whether workers are forked from one process."""
 
 _COMEBACK_SECONDS = 0.25
-"""How long they take to be back then, and some more: it is less than 0.1 s."""
+"""How long they take to be back then, and some more: it is 0.1 to 0.2 s."""
 
 _PROGRAM = (
     "import json, sys; settings = json.loads(sys.stdin.readline()); "
@@ -62,7 +62,7 @@ class LocalProcesses:
 
     def __init__(self, n_workers: int, modules: Sequence[str]) -> None:
         self._n_workers, self._modules = n_workers, list(modules)
-        self._process: subprocess.Popen[str] | None = None
+        self._process: Any = None
         self._address = ""
 
     @property
@@ -86,7 +86,7 @@ class LocalProcesses:
             "modules": self._modules,
             "forks": _FORKS,
         }
-        process = self._process = subprocess.Popen(
+        process: Any = subprocess.Popen(  # noqa: S603 - Python itself, with our own code
             [sys.executable, "-c", _PROGRAM],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -95,8 +95,7 @@ class LocalProcesses:
             env=os.environ | {"DASK_INTERNAL_INHERIT_CONFIG": config.serialize(config.config)},
             start_new_session=True,  # what is typed at a terminal is for this process
         )
-        assert process.stdin is not None
-        assert process.stdout is not None
+        self._process = process
         try:
             with suppress(BrokenPipeError):
                 process.stdin.write(json.dumps(settings) + "\n")
@@ -116,8 +115,6 @@ class LocalProcesses:
         process, self._process = self._process, None
         if process is None:
             return
-        assert process.stdin is not None
-        assert process.stdout is not None
         with suppress(BrokenPipeError):
             process.stdin.close()  # it waits for this
         try:
@@ -155,6 +152,8 @@ def run_cluster(n_workers: int, modules: Sequence[str], *, forks: bool) -> None:
         settings = dask.config.get("distributed.nanny.pre-spawn-environ")
         os.environ.update((name, str(value)) for name, value in settings.items())
         multiprocessing.set_forkserver_preload(["distributed", *modules])
+        from multiprocessing import forkserver  # not on every system
+
         forkserver.ensure_running()  # loads them while the cluster begins
     with distributed.LocalCluster(
         n_workers=n_workers,
@@ -163,14 +162,19 @@ def run_cluster(n_workers: int, modules: Sequence[str], *, forks: bool) -> None:
         # Its pages are for whoever looks for them, on this machine alone.
         dashboard_address="127.0.0.1:0",
         preload=["ecoc.serving.cluster"],
-        silence_logs=logging.ERROR,  # the server says who is lost
+        silence_logs=logging.CRITICAL,  # the server says who is lost
     ) as cluster:
         print(cluster.scheduler_address, file=said, flush=True)
         patience = dask.utils.parse_timedelta(
             dask.config.get("distributed.deploy.lost-worker-timeout")
         )
         ended = threading.Event()
-        threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
+
+        def read() -> None:
+            sys.stdin.read()
+            ended.set()
+
+        threading.Thread(target=read, daemon=True).start()
         # A process that was slow to come back is given up by Dask, and asked for again.
         while not ended.wait(patience + _REVIVAL_SECONDS):
             cluster.scale(n_workers)

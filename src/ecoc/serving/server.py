@@ -25,7 +25,7 @@ from ecoc.multiclass.decoders.base import erasures
 from ecoc.multiclass.decoders.distances import certain_margin
 from ecoc.multiclass.diagnostics.columns import unwrapped
 from ecoc.serving.cluster import DaskWorkers, Workers
-from ecoc.serving.placement import place_columns
+from ecoc.serving.placement import column_contrasts, place_columns
 from ecoc.serving.rounds import Rounds, Seat
 from ecoc.serving.times import AnswerTimes
 from ecoc.serving.watch import WorkerWatch, sample_keys
@@ -202,6 +202,7 @@ class ColumnServer:
         self._replicas = check_int("replicas", replicas, minimum=1)
         check_int("n_workers", n_workers, minimum=1)
         self._matrix = self._classifier.codebook_.matrix
+        self._contrasts = column_contrasts(self._classifier.codebook_)
         self._lock = threading.Lock()
         self._held: dict[str, set[int]] = {}
         self._late: Counter[str] = Counter()
@@ -703,10 +704,7 @@ class ColumnServer:
                 left, waiting = None, list(self._active)
                 hurry = not self._held or any(gathering.waits for gathering in waiting)
                 able = [name for name in names if name not in {*self._distrusted, *unable}]
-                target = place_columns(
-                    self._matrix.shape[1], able, replicas=self._replicas, held=self._held
-                )
-                new = {name: sorted(target[name] - self._held.get(name, set())) for name in able}
+                held = {worker: set(columns) for worker, columns in self._held.items()}
             for worker in gone:
                 for gathering in waiting:
                     # Should it come back, it knows of no question.
@@ -714,6 +712,14 @@ class ColumnServer:
                     gathering.wake()
             if not hurry and self._comebacks:
                 return  # what they held need not go to others first
+            target = place_columns(
+                self._matrix.shape[1],
+                able,
+                replicas=self._replicas,
+                held=held,
+                contrasts=self._contrasts,
+            )
+            new = {name: sorted(target[name] - held.get(name, set())) for name in able}
             failed = self._place(new)
             if not failed:
                 break
