@@ -31,6 +31,12 @@ _FORKS = sys.platform == "linux"
 _COMEBACK_SECONDS = 0.25
 """How long they take to be back then, and some more: it is 0.1 to 0.2 s."""
 
+_QUIET_SETTINGS = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.worker.memory.monitor-interval": "1s",
+}
+
 _PROGRAM = (
     "import json, sys; settings = json.loads(sys.stdin.readline()); "
     "sys.path[:] = settings.pop('path'); "
@@ -144,8 +150,8 @@ def run_cluster(n_workers: int, modules: Sequence[str], *, forks: bool) -> None:
     said = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     dask, distributed = require("dask"), require("distributed")
-    # What the time of workers goes into would be looked at a hundred times a second.
-    dask.config.set({"distributed.worker.profile.enabled": False})
+    # What Dask looks at all the time, for its pages, would take some per cent of a core.
+    dask.config.set(_QUIET_SETTINGS)
     if forks:
         dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
         # What Dask would set for each process has to be there for the one that they fork from.
