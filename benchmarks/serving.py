@@ -79,6 +79,7 @@ from ecoc.design import design_codebook
 from ecoc.multiclass import ECOCClassifier
 from ecoc.serving import ColumnServer
 from ecoc.serving.cluster import ColumnHost, DaskWorkers
+from ecoc.serving.placement import column_contrasts, place_columns
 from ecoc.serving.processes import LocalProcesses
 from ecoc.serving.rounds import Rounds
 
@@ -94,6 +95,9 @@ KILL_AT, LIE_AT = 0.3, 0.1
 FAULTS = ("none", "killed", "stragglers", "wrong")
 BEGIN, END = "<!-- printed by benchmarks/serving.py -->", "<!-- end of what it printed -->"
 TOGETHER = "### Batches that travel as one"
+LEFT = "### What is left when a worker is lost"
+PLACED = ((10, 20), (10, 40), (26, 52), (50, 100), (100, 200))
+"""Classes and columns of codes that are placed on workers."""
 KILLS, SIMULATION = "### A worker is killed", "### More workers than two cores"
 """Headings on the page."""
 SIGNALS = {"killed": signal.SIGKILL, "frozen": signal.SIGSTOP}
@@ -847,6 +851,36 @@ def simulate(n_requests: int, sizes: tuple[int, ...]) -> None:
     )
 
 
+def placements(sizes: tuple[tuple[int, int], ...]) -> None:
+    """Print what row distance is left when a worker is lost."""
+    say(f"\n{LEFT}")
+    say("\nOptimal codes without any one of the workers:")
+    table(["code", "row distance", "workers", "left", "left, columns dealt out in turn"], [])
+    for n_classes, n_columns in sizes:
+        code = design_codebook(n_classes, n_columns, random_state=0, time_limit=10).codebook
+        for n_workers in (4, 10):
+            workers = [f"{number:02}" for number in range(n_workers)]
+            kinds = (column_contrasts(code), None)
+            left = [
+                min(
+                    code.take_columns(
+                        [c for c in range(code.n_columns) if c not in lost]
+                    ).min_row_distance
+                    for lost in place_columns(code.n_columns, workers, contrasts=kind).values()
+                )
+                for kind in kinds
+            ]
+            size = f"{code.n_classes} x {code.n_columns}"
+            print_row(
+                [
+                    size,
+                    f"{code.min_row_distance:g}",
+                    f"{n_workers}",
+                    *(f"{each:g}" for each in left),
+                ]
+            )
+
+
 def write_page(path: Path, begin: str = BEGIN, end: str = END) -> None:
     """Put what was printed where a page has its figures, or some of them."""
     before, _, rest = path.read_text("utf-8").partition(begin)
@@ -880,8 +914,10 @@ def main() -> None:
         )
     if options.smoke:
         simulate(2000, SIZES[1:2])
+        placements(PLACED[:1])
     elif not options.kills_only:
         simulate(options.requests, SIZES)
+        placements(PLACED)
     if options.page and options.kills_only:
         write_page(options.page, KILLS, SIMULATION)
     elif options.page:

@@ -63,11 +63,11 @@ def test_contrasts_are_those_of_the_definition(code):
 
 
 def test_the_nearest_of_many_pairs_are_looked_at():
-    code = Codebook(np.random.default_rng(0).choice([-1, 1], size=(80, 60)))
+    code = Codebook(np.random.default_rng(0).choice([-1, 1], size=(110, 60)))
     contrasts = column_contrasts(code)
-    assert contrasts.shape == (2000, 60)
+    assert contrasts.shape == (5000, 60)
     distances = np.sort([np.abs(a - b).sum() for a, b in combinations(code.matrix.astype(int), 2)])
-    assert np.sort(contrasts.sum(axis=1)).tolist() == distances[:2000].tolist()
+    assert np.sort(contrasts.sum(axis=1)).tolist() == distances[:5000].tolist()
 
 
 @pytest.mark.parametrize("n_workers", [3, 4, 5])

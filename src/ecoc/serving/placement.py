@@ -12,14 +12,14 @@ from ecoc.codes import Codebook
 
 __all__ = ["column_contrasts", "place_columns"]
 
-_MOST_PAIRS = 2000
+_MOST_PAIRS = 5000
 """The pairs of classes that are looked at, the nearest ones."""
 
 _MOST_CLASSES = 2000
 """The most classes whose pairs are looked at."""
 
-_MOST_WORK = 1e7
-"""The exchanges of two columns that are tried, times the pairs of classes."""
+_MOST_WORK, _HURRIED_WORK = 4e7, 4e6
+"""The exchanges of two columns that are tried, times the pairs of classes; and in a hurry."""
 
 _BADNESS = np.power(3.0, np.arange(-50.0, 501.0))
 """How bad it is for two classes to lose half a column more, and half a column more than that."""
@@ -127,12 +127,15 @@ def place_columns(
         owners = np.empty(n_columns, dtype=np.intp)
         for worker, columns in placed.items():
             owners[list(columns)] = places[worker]
-        _exchange(owners, np.flatnonzero(movable), contrasts.astype(np.int64))
+        limit = _MOST_WORK if movable.all() else _HURRIED_WORK
+        _exchange(owners, np.flatnonzero(movable), contrasts.astype(np.int64), limit)
         placed = {name: set(np.flatnonzero(owners == i).tolist()) for name, i in places.items()}
     return {worker: frozenset(columns) for worker, columns in placed.items()}
 
 
-def _exchange(owners: npt.NDArray[np.intp], movable: npt.NDArray[np.intp], costs: Ints) -> None:
+def _exchange(
+    owners: npt.NDArray[np.intp], movable: npt.NDArray[np.intp], costs: Ints, limit: float
+) -> None:
     """Exchange columns of different workers as long as that makes losing a worker less bad."""
     distances = costs.sum(axis=1)
     spare = (distances - distances.min())[:, None]
@@ -152,7 +155,7 @@ def _exchange(owners: npt.NDArray[np.intp], movable: npt.NDArray[np.intp], costs
         for column in movable:
             others = movable[owners[movable] != owners[column]]
             work += len(others) * len(costs)
-            if work > _MOST_WORK or not len(others):
+            if work > limit or not len(others):
                 return
             mine, theirs = owners[column], owners[others]
             change = costs[:, others] - costs[:, [column]]
