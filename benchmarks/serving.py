@@ -27,7 +27,7 @@ long as one caller alone waits for one, so that both cores have about as much to
 waiting costs depends on how large the columns are that have to be placed anew, so there are two
 kinds: the SVMs, and forests of ten extra trees that were grown on 100,000 rows (of
 make_classification; the usual hundred trees would be ten times as large). The SVMs are also asked
-by four callers without a pace, as above.
+with a deadline of 0.2 s, and by four callers without a pace, as above.
 
 Batches of callers that come together travel as one. What that brings is measured with 1 to 64
 callers of the SVMs, against the same server with callers that differ in their patience by a
@@ -65,7 +65,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn.datasets import load_digits, make_classification
@@ -107,6 +107,9 @@ SLOW = 1.5
 
 
 # ------------------------------------------------------------------ the cluster
+
+
+Deadline: TypeAlias = Literal["auto"] | float | None
 
 
 @dataclass
@@ -175,7 +178,7 @@ class FaultyServer(ColumnServer):
         workers.faults = self.faults
         return workers
 
-    def labels(self, X: np.ndarray, deadline: Literal["auto"] | None) -> np.ndarray:  # noqa: N803
+    def labels(self, X: np.ndarray, deadline: Deadline) -> np.ndarray:  # noqa: N803
         """The predicted classes."""
         return self.predict(X, deadline=deadline).labels
 
@@ -183,7 +186,7 @@ class FaultyServer(ColumnServer):
 class ApartServer(FaultyServer):
     """A server whose callers have each their own patience, so that no batch travels with others."""
 
-    def labels(self, X: np.ndarray, deadline: Literal["auto"] | None) -> np.ndarray:  # noqa: N803
+    def labels(self, X: np.ndarray, deadline: Deadline) -> np.ndarray:  # noqa: N803
         """The predicted classes."""
         patience = 1.0 + 1e-9 * (threading.get_ident() % 2**20)
         return self.predict(X, deadline=deadline, patience=patience).labels
@@ -224,7 +227,7 @@ class ReplicatedServer:
         with self._lock:
             self._names = [name for name in self._names if name in present]
 
-    def labels(self, X: np.ndarray, deadline: Literal["auto"] | None) -> np.ndarray:  # noqa: N803
+    def labels(self, X: np.ndarray, deadline: Deadline) -> np.ndarray:  # noqa: N803
         """The predicted classes; there is nothing to decode before the first answer."""
         del deadline
         seat = self._rounds.board(X, "plain", 1.0)
@@ -400,7 +403,7 @@ def stream(
     server: Any,
     batches: list[np.ndarray],
     data: tuple[np.ndarray, np.ndarray],
-    deadline: Literal["auto"] | None,
+    deadline: Deadline,
     events: dict[int, Callable[[], None]],
     *,
     n_callers: int,
@@ -471,6 +474,7 @@ class Bench:
     """The median without faults, in seconds."""
     n_callers: int = N_CALLERS
     pace: float = 0.0
+    deadline: Deadline = "auto"
     kills: bool = True
 
     def undisturbed(self, model: Any, fault: str, **how: Any) -> Run:
@@ -518,7 +522,7 @@ class Bench:
                 server,
                 self.batches,
                 self.data,
-                None if wait else "auto",
+                None if wait else self.deadline,
                 events,
                 n_callers=self.n_callers,
                 pace=self.pace,
@@ -628,6 +632,7 @@ def measure(n_batches: int, repetitions: int, *, smoke: bool, kills_only: bool) 
             say(f"\n{KILLS}")
             kills("Forests", large, Bench(cluster, rows, data), repetitions)
             kills("SVMs", small, bench, repetitions)
+            kills("SVMs", small, replace(bench, deadline=0.2), repetitions)
             kills("SVMs", small, replace(bench), repetitions, paced=False)
     finally:
         cluster.close()
@@ -739,7 +744,7 @@ def kills(name: str, model: Any, bench: Bench, repetitions: int, *, paced: bool 
     sound = bench.undisturbed(model, "none", wait=True)
     size = np.mean([len(pickle.dumps(learner)) for learner in model.estimators_]) / 1e6
     say(
-        f"\n{name} of {size:.1f} MB, {how}. Without faults and "
+        f"\n{name} of {size:.1f} MB, {how}, deadline {bench.deadline}. Without faults and "
         f"waiting for all: accuracy {sound.accuracy:.2f} %, p50 {sound.quantile(0.5):.0f} ms, "
         f"p99.9 {sound.quantile(0.999):.0f} ms, gap {sound.gap:.0f} ms; {load()}."
     )
