@@ -36,7 +36,7 @@ nanosecond, whose batches travel apart.
 Machines that are shared with others slow down for some tens of milliseconds now and then, and these
 are the slowest batches of a stream then, whatever the server does. So a process of its own measures
 all the time how much CPU time the same small work takes; a stream of the kills during which that
-rose by half is repeated, four times at the most, and the table tells how often it rose in those
+rose by half is repeated, twice at the most, and the table tells how often it rose in those
 that count.
 
 The simulation draws the latencies of every worker for a million requests from two published
@@ -101,7 +101,7 @@ PLACED = ((10, 20), (10, 40), (26, 52), (50, 100), (100, 200))
 KILLS, SIMULATION = "### A worker is killed", "### More workers than two cores"
 """Headings on the page."""
 SIGNALS = {"killed": signal.SIGKILL, "frozen": signal.SIGSTOP}
-MOST_TRIES = 5
+MOST_TRIES = 3
 SLOW = 1.5
 """The machine is slow when the same work takes so many times the CPU time that it usually does."""
 
@@ -478,7 +478,7 @@ class Bench:
     kills: bool = True
 
     def undisturbed(self, model: Any, fault: str, **how: Any) -> Run:
-        """A stream during which the machine was not slow, if one of five is."""
+        """A stream during which the machine was not slow, if one of three is."""
         for _ in range(MOST_TRIES):
             watched = SpeedProbe()
             run = self.run(model, fault, **how)
