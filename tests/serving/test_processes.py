@@ -76,7 +76,8 @@ def test_processes_end_with_their_server(model, monkeypatch, forks):
     X, _ = blobs()
     with ColumnServer(model, n_workers=2) as server:
         assert np.array_equal(server.predict(X, deadline=None).labels, model.predict(X))
-        processes = psutil.Process().children(recursive=True)
+        begun = psutil.Process(server._workers._processes._process.pid)
+        processes = [begun, *begun.children(recursive=True)]
         assert {process.pid for process in processes}.issuperset(pids(server).values())
     assert not psutil.wait_procs(processes, timeout=60)[1]
 
