@@ -140,8 +140,10 @@ def lose_a_worker(server, port):
     before = workers_of(server.pid)
     assert len(before) == 2
     os.kill(min(before), signal.SIGKILL)
-    while len(workers_of(server.pid) - before) < 1:
+    for _ in range(5000):
         fetch(port, "GET", "/metrics")
+        if workers_of(server.pid) - before:
+            break
     wait_for(port, "ecoc_workers 2")
     server.send_signal(signal.SIGTERM)
 
