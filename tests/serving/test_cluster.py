@@ -6,6 +6,8 @@ import gc
 import math
 import os
 import signal
+import subprocess
+import sys
 import threading
 from concurrent.futures import CancelledError
 
@@ -220,6 +222,31 @@ def test_a_deadline_may_be_longer_than_a_lock_waits(cluster, model):
     X, _ = blobs()
     with ColumnServer(model, cluster.scheduler_address) as server:
         assert server.predict(X, deadline=1e300).missing_columns == ()
+
+
+READY = """
+import os
+import sys
+from types import SimpleNamespace
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.pop(name, None)
+os.environ.update(dict(setting.split("=") for setting in sys.argv[1:]))
+from threadpoolctl import threadpool_info
+from ecoc.serving.cluster import dask_setup
+dask_setup(SimpleNamespace(state=SimpleNamespace(nthreads=1)))
+print(*{pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"})
+"""
+
+
+@pytest.mark.parametrize(("settings", "n_threads"), [([], "1"), (["OPENBLAS_NUM_THREADS=2"], "2")])
+def test_a_worker_has_its_threads_for_linear_algebra_unless_it_is_told_otherwise(
+    settings, n_threads
+):
+    if (os.cpu_count() or 1) < 2:
+        pytest.skip("there is but one core")
+    command = [sys.executable, "-c", READY, *settings]
+    ready = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ready.stdout.split() == [n_threads]
 
 
 def test_the_garbage_collector_passes_a_server_by_as_long_as_there_is_one(cluster, model):

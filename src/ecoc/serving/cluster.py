@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import gc
 import logging
 import multiprocessing
@@ -38,9 +37,6 @@ _WORKER_SECONDS = 60.0
 
 _THREAD_SETTINGS = frozenset({"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"})
 """Where whoever begins a worker says how many threads linear algebra has."""
-
-_MEMORY_SETTINGS = {-1: 256 << 20, -3: 32 << 20}
-"""M_TRIM_THRESHOLD and M_MMAP_THRESHOLD of the GNU C library: what a process keeps."""
 
 _RENEWAL_SECONDS = 10.0
 """How long a scheduler that was lost may take to answer."""
@@ -390,8 +386,7 @@ def dask_setup(worker: Any) -> None:
     process, so the garbage collector need not go through it, for 0.1 s, in the middle of a batch.
 
     Workers that Dask looks after have one thread for linear algebra; so have others. Several of
-    them on a machine would else take its cores from each other. And memory that a batch has used
-    is kept for the next one: to ask the system for it again takes longer than to use it.
+    them on a machine would else take its cores from each other.
 
     A terminal and a service manager send their signals to all processes at once. One that Dask
     looks after is ended by Dask, when what was begun is answered, and does not hear them.
@@ -399,9 +394,6 @@ def dask_setup(worker: Any) -> None:
     import_module("ecoc.multiclass")
     # Not collected before: that would make copies of what forked processes share.
     gc.freeze()
-    with suppress(AttributeError, OSError):  # another C library, or system
-        for parameter, value in _MEMORY_SETTINGS.items():
-            ctypes.CDLL(None).mallopt(parameter, value)
     if not _THREAD_SETTINGS.intersection(os.environ):
         require("threadpoolctl").threadpool_limits(worker.state.nthreads)
     if multiprocessing.parent_process() is not None:

@@ -36,6 +36,7 @@ _QUIET_SETTINGS = {
     "distributed.admin.tick.interval": "1s",
     "distributed.worker.memory.monitor-interval": "1s",
 }
+"""What Dask looks at all the time, for its pages: it would take some per cent of a core."""
 
 _PROGRAM = (
     "import json, sys; settings = json.loads(sys.stdin.readline()); "
@@ -147,10 +148,9 @@ def run_cluster(n_workers: int, modules: Sequence[str], *, forks: bool) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     # Nothing but the address is said there.
-    said = os.fdopen(os.dup(1), "w")
+    address_output = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     dask, distributed = require("dask"), require("distributed")
-    # What Dask looks at all the time, for its pages, would take some per cent of a core.
     dask.config.set(_QUIET_SETTINGS)
     if forks:
         dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
@@ -170,7 +170,7 @@ def run_cluster(n_workers: int, modules: Sequence[str], *, forks: bool) -> None:
         preload=["ecoc.serving.cluster"],
         silence_logs=logging.CRITICAL,  # the server says who is lost
     ) as cluster:
-        print(cluster.scheduler_address, file=said, flush=True)
+        print(cluster.scheduler_address, file=address_output, flush=True)
         patience = dask.utils.parse_timedelta(
             dask.config.get("distributed.deploy.lost-worker-timeout")
         )
